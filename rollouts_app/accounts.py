@@ -1,0 +1,63 @@
+"""Sign-in with GitHub: allauth's adapters, and the user's token for connecting a repository."""
+
+from typing import Any
+
+from allauth.account.adapter import DefaultAccountAdapter
+from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
+from allauth.socialaccount.models import SocialLogin
+from django.http import HttpRequest
+from django.urls import reverse
+
+from rollouts_app import vault
+from rollouts_app.models import User
+
+# GitHub's user tokens last eight hours; connecting a repository takes minutes.
+USER_TOKEN_SECONDS = 3600
+
+
+class AccountAdapter(DefaultAccountAdapter):
+    """There are no local accounts: everybody comes through GitHub."""
+
+    def is_open_for_signup(self, request: HttpRequest) -> bool:
+        return False
+
+    def get_logout_redirect_url(self, request: HttpRequest) -> str:
+        return reverse("landing")
+
+
+class GitHubAdapter(DefaultSocialAccountAdapter):
+    """Whoever GitHub vouches for gets an account, which follows the login's renames."""
+
+    def is_open_for_signup(self, request: HttpRequest, sociallogin: SocialLogin) -> bool:
+        return True
+
+    def populate_user(
+        self, request: HttpRequest, sociallogin: SocialLogin, data: dict[str, Any]
+    ) -> User:
+        user: User = super().populate_user(request, sociallogin, data)
+        copy_facts(user, sociallogin)
+        return user
+
+    def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
+        if sociallogin.is_existing:
+            copy_facts(sociallogin.user, sociallogin)
+            sociallogin.user.save(update_fields=["github_id", "github_login", "name"])
+        keep_user_token(sociallogin.account.uid, sociallogin.token.token)
+
+
+def copy_facts(user: User, sociallogin: SocialLogin) -> None:
+    """Take over what GitHub says of this person today."""
+    facts = sociallogin.account.extra_data
+    user.github_id = int(sociallogin.account.uid)
+    user.github_login = facts["login"]
+    user.name = (facts.get("name") or "")[:255]
+
+
+def keep_user_token(github_id: str | int, token: str) -> None:
+    """Keep the user's own token, encrypted, for an hour at most."""
+    vault.keep(f"user-token-{github_id}", token, seconds=USER_TOKEN_SECONDS)
+
+
+def user_token(user: User) -> str | None:
+    """The user's own GitHub token, or None when signing in again is needed to get one."""
+    return vault.recall(f"user-token-{user.github_id}")

@@ -1,0 +1,7 @@
+"""The one app of the product."""
+
+from django.apps import AppConfig
+
+
+class RolloutsAppConfig(AppConfig):
+    name = "rollouts_app"

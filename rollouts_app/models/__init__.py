@@ -1,0 +1,22 @@
+"""The facts, one noun a file. This is the list of all tables."""
+
+from rollouts_app.models.catalogs import Catalog, ConfigVersion, Rollout, RolloutVersion
+from rollouts_app.models.repositories import Branch, Installation, Repository
+from rollouts_app.models.syncs import SyncRun, WebhookDelivery
+from rollouts_app.models.users import User
+from rollouts_app.models.workspaces import Membership, Workspace
+
+__all__ = [
+    "Branch",
+    "Catalog",
+    "ConfigVersion",
+    "Installation",
+    "Membership",
+    "Repository",
+    "Rollout",
+    "RolloutVersion",
+    "SyncRun",
+    "User",
+    "WebhookDelivery",
+    "Workspace",
+]

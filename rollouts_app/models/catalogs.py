@@ -1,0 +1,180 @@
+"""What branches hold. Contents are immutable and shared; a branch points at one catalog."""
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import F, Func, Q
+
+from rollouts_app.models.repositories import Repository
+
+if TYPE_CHECKING:
+    from rollouts_app.models.repositories import Branch
+
+
+# A catalog's identity within its repository: the ids of the `rollouts` and `configs` trees.
+Pair = tuple[str, str]
+# A rollout version's: name and tree id. A config version's: path and blob id.
+Key = tuple[str, str]
+
+
+class Catalog(models.Model):
+    """The rollouts of one branch at one commit, shared by all branches with the same trees.
+
+    The arrays have no foreign keys: rows they name are removed under the repository's lock only.
+    An absent directory has the empty tree id.
+    """
+
+    repository = models.ForeignKey(Repository, on_delete=models.CASCADE, related_name="catalogs")
+    rollouts_tree = models.CharField(max_length=64, blank=True)
+    configs_tree = models.CharField(max_length=64, blank=True)
+    versions: ArrayField = ArrayField(models.BigIntegerField(), default=list)
+    configs: ArrayField = ArrayField(models.BigIntegerField(), default=list)
+    # What only the combination shows, as {"rollout": name, ...problem}.
+    problems = models.JSONField(default=list)
+    problem_count = models.PositiveIntegerField(default=0)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["repository", "rollouts_tree", "configs_tree"],
+                name="one_catalog_per_pair_of_trees",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.repository}: {self.rollouts_tree[:7]}, {self.configs_tree[:7]}"
+
+    @property
+    def trees(self) -> Pair:
+        return self.rollouts_tree, self.configs_tree
+
+    @property
+    def rollout_count(self) -> int:
+        return len(self.versions)
+
+    @property
+    def has_rollouts_directory(self) -> bool:
+        return bool(self.rollouts_tree)
+
+
+class Rollout(models.Model):
+    """A direct subdirectory of `rollouts/` by name, with an id that outlives its contents."""
+
+    repository = models.ForeignKey(Repository, on_delete=models.CASCADE, related_name="rollouts")
+    name = models.TextField(db_collation="C")
+    first_seen_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["repository", "name"], name="one_rollout_per_exact_name"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def ids_in(catalog_id: int | None, array: str) -> models.QuerySet[Catalog, int]:
+    """The ids held by one of a catalog's arrays, as a subquery."""
+    return (
+        Catalog.objects.filter(pk=catalog_id)
+        .annotate(member=Func(F(array), function="unnest"))
+        .values_list("member", flat=True)
+    )
+
+
+class RolloutVersionQuerySet(models.QuerySet["RolloutVersion"]):
+    def known(self, repository: Repository, keys: Collection[Key]) -> "dict[Key, RolloutVersion]":
+        """Those of the given versions that are stored, without their contents."""
+        rows = self.filter(
+            rollout__repository=repository, tree_id__in={tree for _, tree in keys}
+        ).select_related("rollout")
+        contents = ("description", "readme", "metadata", "problems")
+        return {
+            key: row
+            for row in rows.defer(*contents)
+            if (key := (row.rollout.name, row.tree_id)) in keys
+        }
+
+    def on(self, branch: "Branch") -> "RolloutVersionQuerySet":
+        """The versions in the branch's catalog, by name; READMEs stay in the database."""
+        return (
+            self.filter(id__in=ids_in(branch.catalog_id, "versions"))
+            .select_related("rollout")
+            .defer("readme")
+            .order_by("rollout__name")
+        )
+
+    def matching(self, text: str) -> "RolloutVersionQuerySet":
+        """Those whose name or description contains the text, in any letter case."""
+        if not text:
+            return self
+        return self.filter(Q(rollout__name__icontains=text) | Q(description__icontains=text))
+
+
+class RolloutVersion(models.Model):
+    """The contents of one rollout directory: immutable, found by its git tree id."""
+
+    rollout = models.ForeignKey(Rollout, on_delete=models.CASCADE, related_name="versions")
+    tree_id = models.CharField(max_length=64)
+    description = models.TextField(blank=True)
+    readme = models.TextField(blank=True)
+    metadata = models.JSONField(default=dict)
+    problems = models.JSONField(default=list)
+    problem_count = models.PositiveIntegerField(default=0)
+
+    objects = RolloutVersionQuerySet.as_manager()
+
+    if TYPE_CHECKING:
+        rollout_id: int
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["rollout", "tree_id"], name="one_version_per_rollout_and_tree"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.rollout} at tree {self.tree_id[:7]}"
+
+
+class ConfigVersionQuerySet(models.QuerySet["ConfigVersion"]):
+    def known(self, repository: Repository, keys: Collection[Key]) -> "dict[Key, ConfigVersion]":
+        """Those of the given versions that are stored, without their contents."""
+        rows = self.filter(repository=repository, blob_id__in={blob for _, blob in keys})
+        contents = ("parsed", "problems")
+        return {key: row for row in rows.defer(*contents) if (key := (row.path, row.blob_id)) in keys}
+
+    def on(self, branch: "Branch") -> "ConfigVersionQuerySet":
+        """The eval and training configs in the branch's catalog, by path."""
+        return self.filter(id__in=ids_in(branch.catalog_id, "configs")).order_by("path")
+
+
+class ConfigVersion(models.Model):
+    """The contents of one eval or training config: immutable, found by its git blob id."""
+
+    repository = models.ForeignKey(Repository, on_delete=models.CASCADE, related_name="configs")
+    path = models.TextField(db_collation="C")
+    blob_id = models.CharField(max_length=64)
+    kind = models.CharField(max_length=16)
+    rollout_name = models.TextField(db_collation="C", blank=True)
+    parsed = models.JSONField(default=dict)
+    problems = models.JSONField(default=list)
+    problem_count = models.PositiveIntegerField(default=0)
+
+    objects = ConfigVersionQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["repository", "path", "blob_id"], name="one_version_per_path_and_blob"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.path} at blob {self.blob_id[:7]}"

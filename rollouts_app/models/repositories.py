@@ -1,0 +1,194 @@
+"""What we know of GitHub: App installations, the connected repositories and their branches."""
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from django.conf import settings
+from django.db import models
+from django.db.models import F, Q
+from django.db.models.functions import Coalesce, Now
+from django.utils.timezone import now
+
+from rollouts_app.models.workspaces import Workspace
+
+if TYPE_CHECKING:
+    from django.db.models.fields.related_descriptors import RelatedManager
+
+    from rollouts_app.models.catalogs import Catalog
+    from rollouts_app.models.syncs import SyncRun
+
+
+class Installation(models.Model):
+    """The GitHub App on one account, known by GitHub's number."""
+
+    github_id = models.BigIntegerField(unique=True)
+    account_id = models.BigIntegerField()
+    account_login = models.CharField(max_length=255)
+    account_type = models.CharField(max_length=32)
+    permissions = models.JSONField(default=dict)
+    suspended_at = models.DateTimeField(null=True, blank=True)
+    removed_at = models.DateTimeField(null=True, blank=True)
+
+    def __str__(self) -> str:
+        return f"{self.account_login} ({self.github_id})"
+
+    @property
+    def is_organization(self) -> bool:
+        return self.account_type == "Organization"
+
+
+class Repository(models.Model):
+    """The workspace repository, known by GitHub's number; its name is a label that follows renames.
+
+    The default branch is kept by name: its Branch row may not exist yet.
+    """
+
+    class Trouble(models.TextChoices):
+        """Why the last attempt to look at GitHub did not succeed, by what helps."""
+
+        NONE = ""
+        GONE = "gone"
+        DENIED = "denied"
+        RATE_LIMITED = "rate limited"
+        UNAVAILABLE = "unavailable"
+
+    workspace = models.OneToOneField(
+        Workspace, on_delete=models.CASCADE, related_name="repository"
+    )
+    installation = models.ForeignKey(
+        Installation, on_delete=models.PROTECT, related_name="repositories"
+    )
+    github_id = models.BigIntegerField(unique=True)
+    full_name = models.CharField(max_length=255)
+    default_branch = models.TextField(db_collation="C")
+    is_private = models.BooleanField(default=True)
+    connected_at = models.DateTimeField(auto_now_add=True)
+
+    full_check_requested_at = models.DateTimeField(null=True, blank=True)
+    heads_checked_at = models.DateTimeField(null=True, blank=True)
+    heads_digest = models.CharField(max_length=64, blank=True)
+
+    NO_TROUBLE: ClassVar[dict[str, Any]] = {
+        "trouble": Trouble.NONE,
+        "trouble_reason": "",
+        "trouble_since": None,
+        "retry_at": None,
+    }
+    trouble = models.CharField(max_length=16, choices=Trouble, blank=True, default=Trouble.NONE)
+    trouble_reason = models.TextField(blank=True)
+    trouble_since = models.DateTimeField(null=True, blank=True)
+    retry_at = models.DateTimeField(null=True, blank=True)
+
+    if TYPE_CHECKING:
+        branches: "BranchManager"
+        catalogs: RelatedManager[Catalog]
+        sync_runs: RelatedManager[SyncRun]
+
+    def __str__(self) -> str:
+        return self.full_name
+
+    def request_full_check(self) -> None:
+        """Ask that all heads be compared. The request ends with the check that began after it."""
+        Repository.objects.filter(pk=self.pk).update(full_check_requested_at=Now())
+
+    def note_full_check(self, asked_at: datetime | None, digest: str) -> None:
+        """Record that all heads were compared. A request made after `asked_at` stays open."""
+        answered = models.When(full_check_requested_at__lte=asked_at, then=None)
+        Repository.objects.filter(pk=self.pk).update(
+            heads_checked_at=Now(),
+            heads_digest=digest,
+            full_check_requested_at=models.Case(answered, default=F("full_check_requested_at")),
+            **self.NO_TROUBLE,
+        )
+
+    def note_answer(self) -> None:
+        """Record that GitHub answers again, where it had not."""
+        if self.trouble:
+            Repository.objects.filter(pk=self.pk).update(**self.NO_TROUBLE)
+
+    def note_trouble(self, trouble: str, reason: str, retry_at: datetime | None = None) -> None:
+        """Record why GitHub could not be looked at. `trouble_since` keeps the first time."""
+        Repository.objects.filter(pk=self.pk).update(
+            trouble=trouble,
+            trouble_reason=reason,
+            trouble_since=Coalesce(F("trouble_since"), Now()),
+            retry_at=retry_at,
+        )
+
+    @property
+    def is_overdue(self) -> bool:
+        """Whether two intervals of the timer have passed without a look at GitHub."""
+        if self.heads_checked_at is None:
+            return False
+        patience = timedelta(seconds=2 * settings.SYNC_INTERVAL_SECONDS)
+        return now() - self.heads_checked_at > patience
+
+
+class BranchQuerySet(models.QuerySet["Branch"]):
+    def existing(self) -> "BranchQuerySet":
+        """Without tombstones and without names that were announced but never seen."""
+        return self.filter(deleted_at=None).exclude(commit="")
+
+    def in_menu_order(self, default_branch: str) -> "BranchQuerySet":
+        """The default branch first, then the most recently changed."""
+        return self.order_by(
+            models.Case(models.When(name=default_branch, then=0), default=1),
+            F("changed_at").desc(nulls_last=True),
+            "name",
+        )
+
+    def matching(self, text: str) -> "BranchQuerySet":
+        """Names that contain the text, in any letter case."""
+        return self.filter(name__icontains=text) if text else self
+
+    def named(self, names: Iterable[str]) -> "BranchQuerySet":
+        return self.filter(name__in=names)
+
+
+class Branch(models.Model):
+    """A branch by its exact, case-sensitive name, and the commit whose catalog it shows.
+
+    A deleted branch stays as a tombstone that keeps its catalog.
+    """
+
+    repository = models.ForeignKey(Repository, on_delete=models.CASCADE, related_name="branches")
+    # The C collation compares bytes, as git does.
+    name = models.TextField(db_collation="C")
+    commit = models.CharField(max_length=64, blank=True)
+    catalog = models.ForeignKey(
+        "rollouts_app.Catalog",
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="branches",
+    )
+    changed_at = models.DateTimeField(null=True, blank=True)
+    deleted_at = models.DateTimeField(null=True, blank=True)
+
+    objects = BranchQuerySet.as_manager()
+
+    if TYPE_CHECKING:
+        catalog_id: int | None
+        sync_runs: RelatedManager[SyncRun]
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["repository", "name"], name="one_branch_per_exact_name"
+            ),
+            models.CheckConstraint(
+                condition=Q(commit="") | Q(catalog__isnull=False),
+                name="branch_with_a_commit_has_a_catalog",
+            ),
+        ]
+        indexes = [
+            models.Index(F("repository"), F("changed_at").desc(), name="branch_by_last_change")
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def is_default(self) -> bool:
+        return self.name == self.repository.default_branch

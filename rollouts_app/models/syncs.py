@@ -1,0 +1,176 @@
+"""The history of Git Sync, which is also the truth about its work, and what GitHub told us."""
+
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from django.db import IntegrityError, models, transaction
+from django.db.models import Q
+from django.utils.timezone import now
+
+from rollouts_app.models.catalogs import Catalog
+from rollouts_app.models.repositories import Branch, Repository
+
+
+class SyncRunQuerySet(models.QuerySet["SyncRun"]):
+    def open(self) -> "SyncRunQuerySet":
+        """Those that have not ended."""
+        return self.filter(state__in=SyncRun.OPEN_STATES)
+
+    def newest_first(self) -> "SyncRunQuerySet":
+        return self.order_by("-pk")
+
+    def request(
+        self, branch: Branch, trigger: str, *, commit: str = "", pusher: str = ""
+    ) -> "SyncRun":
+        """Ask for a sync of the branch.
+
+        A run that still waits for the same commit, or for one not known yet, takes the news in;
+        one that waits for another commit gives way and stays in the history as superseded.
+        """
+        with transaction.atomic():
+            # Requests for one branch queue up here.
+            Branch.objects.select_for_update().get(pk=branch.pk)
+            waiting = self.filter(branch=branch, state=SyncRun.State.PENDING).first()
+            if waiting and (not commit or waiting.commit in {"", commit}):
+                waiting.learn(trigger=trigger, commit=commit, pusher=pusher)
+                return waiting
+            if waiting:
+                waiting.close(SyncRun.State.SUPERSEDED, "A newer push to this branch came first.")
+            return self.create(
+                repository=branch.repository,
+                branch=branch,
+                commit=commit,
+                pusher=pusher,
+                trigger=trigger,
+            )
+
+
+class SyncRun(models.Model):
+    """One attempt to make one branch's catalog equal GitHub's head."""
+
+    class State(models.TextChoices):
+        PENDING = "pending"
+        SYNCING = "syncing"
+        SUCCESS = "success"
+        ISSUES = "success with issues"
+        FAILED = "failed"
+        SUPERSEDED = "superseded"
+
+    class Trigger(models.TextChoices):
+        CONNECTED = "connected"
+        PUSH = "push"
+        CREATED = "branch created"
+        MANUAL = "sync now"
+        TIMER = "timer"
+
+    OPEN_STATES = (State.PENDING, State.SYNCING)
+
+    repository = models.ForeignKey(Repository, on_delete=models.CASCADE, related_name="sync_runs")
+    branch = models.ForeignKey(Branch, on_delete=models.CASCADE, related_name="sync_runs")
+    commit = models.CharField(max_length=64, blank=True)
+    state = models.CharField(max_length=20, choices=State, default=State.PENDING)
+    trigger = models.CharField(max_length=20, choices=Trigger)
+    reason = models.TextField(blank=True)
+    pusher = models.CharField(max_length=255, blank=True)
+    author = models.CharField(max_length=255, blank=True)
+    subject = models.TextField(blank=True)
+    catalog_before = models.ForeignKey(
+        Catalog, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    catalog_after = models.ForeignKey(
+        Catalog, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    requested_at = models.DateTimeField(default=now)
+    started_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+    attempts = models.PositiveIntegerField(default=0)
+
+    objects = SyncRunQuerySet.as_manager()
+
+    if TYPE_CHECKING:
+        branch_id: int
+        catalog_before_id: int | None
+        catalog_after_id: int | None
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["branch"], condition=Q(state="pending"), name="one_pending_run_per_branch"
+            ),
+            models.UniqueConstraint(
+                fields=["branch"], condition=Q(state="syncing"), name="one_syncing_run_per_branch"
+            ),
+            models.CheckConstraint(
+                condition=Q(state__in=["pending", "syncing"]) ^ Q(finished_at__isnull=False),
+                name="a_run_is_finished_or_open",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["repository", "-id"], name="runs_of_a_repository"),
+            models.Index(
+                fields=["repository"],
+                condition=Q(state__in=["pending", "syncing"]),
+                name="open_runs_of_a_repository",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.branch} at {self.commit[:7]}: {self.state}"
+
+    def learn(self, *, trigger: str, commit: str, pusher: str) -> None:
+        """Take what a later hint adds to a run that still waits."""
+        if not commit:
+            return
+        self.commit, self.trigger = commit, trigger
+        self.pusher = pusher or self.pusher
+        self.save(update_fields=["commit", "trigger", "pusher"])
+
+    def close(self, state: str, reason: str) -> None:
+        """End the run."""
+        self.state, self.reason, self.finished_at = state, reason, now()
+        self.save(update_fields=["state", "reason", "finished_at"])
+
+    def put_back(self, reason: str) -> None:
+        """Let an unfinished run wait again, unless a newer one waits for the same branch."""
+        try:
+            with transaction.atomic():
+                self.state, self.reason = self.State.PENDING, reason
+                self.save(update_fields=["state", "reason"])
+        except IntegrityError:
+            self.close(self.State.SUPERSEDED, "A newer push to this branch came first.")
+
+    @property
+    def is_open(self) -> bool:
+        return self.state in self.OPEN_STATES
+
+    @property
+    def duration(self) -> timedelta | None:
+        """How long the work took, from the worker's start to the end."""
+        if self.started_at and self.finished_at:
+            return self.finished_at - self.started_at
+        return None
+
+    @property
+    def when(self) -> datetime:
+        return self.finished_at or self.started_at or self.requested_at
+
+
+class WebhookDelivery(models.Model):
+    """One genuine delivery from GitHub, and what came of it in words."""
+
+    delivery_id = models.CharField(max_length=64, unique=True)
+    event = models.CharField(max_length=64)
+    action = models.CharField(max_length=64, blank=True)
+    repository = models.ForeignKey(
+        Repository, on_delete=models.SET_NULL, null=True, blank=True, related_name="deliveries"
+    )
+    outcome = models.TextField(blank=True)
+    received_at = models.DateTimeField(default=now)
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["repository", "-received_at"], name="deliveries_of_a_repository")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.event} {self.delivery_id}"

@@ -1,0 +1,86 @@
+"""Workspaces and who belongs to them."""
+
+from typing import TYPE_CHECKING
+
+from django.core.validators import RegexValidator
+from django.db import models
+from django.db.models import Q
+
+from rollouts_app.models.users import User
+
+if TYPE_CHECKING:
+    from rollouts_app.models.repositories import Repository
+
+SLUG_PATTERN = r"^[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?$"
+
+# First segments of addresses that the server uses, or will, for itself.
+RESERVED_SLUGS = frozenset(
+    "accounts admin api assets device docs doctor favicon github healthz help invitations login "
+    "logout media metrics new onboarding readyz robots settings setup static status theme "
+    "webhooks workspaces".split()
+)
+
+
+class Workspace(models.Model):
+    """A team's space. Its slug is the first segment of its addresses."""
+
+    slug = models.CharField(
+        max_length=64,
+        unique=True,
+        validators=[
+            RegexValidator(
+                SLUG_PATTERN,
+                "Use lower-case letters, digits and dashes, up to 64, "
+                "with a letter or digit at both ends.",
+            )
+        ],
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    if TYPE_CHECKING:
+        repository: Repository
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(slug__regex=SLUG_PATTERN), name="workspace_slug_is_an_address_segment"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.slug
+
+    def repository_or_none(self) -> "Repository | None":
+        """The connected repository, if there is one."""
+        return getattr(self, "repository", None)
+
+
+class Membership(models.Model):
+    """One person's role in one workspace."""
+
+    class Role(models.TextChoices):
+        OWNER = "owner"
+        ADMIN = "admin"
+        MEMBER = "member"
+
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="memberships")
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="memberships")
+    role = models.CharField(max_length=10, choices=Role)
+    joined_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["workspace", "user"], name="one_membership_per_person"),
+            models.CheckConstraint(
+                condition=Q(role__in=["owner", "admin", "member"]),
+                name="membership_role_is_known",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user} is {self.role} of {self.workspace}"
+
+    @property
+    def may_manage_connection(self) -> bool:
+        """Owners and admins connect, change and disconnect the repository."""
+        return self.role in {self.Role.OWNER, self.Role.ADMIN}

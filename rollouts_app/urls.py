@@ -1,0 +1,5 @@
+"""The site map."""
+
+from django.urls import path
+
+urlpatterns: list = []

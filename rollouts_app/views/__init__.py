@@ -1,0 +1,1 @@
+"""The doors for people: one file a page."""

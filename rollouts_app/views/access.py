@@ -1,0 +1,98 @@
+"""Who may open which door. The lookup is the permission: strangers find nothing."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import TYPE_CHECKING, Concatenate, ParamSpec
+from urllib.parse import urlsplit
+
+from django.contrib.auth import REDIRECT_FIELD_NAME
+from django.contrib.auth.middleware import LoginRequiredMiddleware as DjangoLoginRequired
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, resolve_url
+from django.utils.http import url_has_allowed_host_and_scheme, urlencode
+from django_htmx.http import HttpResponseClientRedirect
+
+from rollouts_app.models import Membership, User, Workspace
+
+if TYPE_CHECKING:
+    from django_htmx.middleware import HtmxDetails
+
+Page = ParamSpec("Page")
+
+
+class PersonRequest(HttpRequest):
+    """A request of someone who is signed in."""
+
+    user: User
+    htmx: "HtmxDetails"
+
+
+class WorkspaceRequest(PersonRequest):
+    """A request by a member of the workspace in its address."""
+
+    workspace: Workspace
+    membership: Membership
+
+
+class LoginRequiredMiddleware(DjangoLoginRequired):
+    """Closes every door that is not marked open; a part of a page leads back to the whole page."""
+
+    def handle_no_permission(
+        self, request: HttpRequest, view_func: Callable[..., HttpResponseBase]
+    ) -> HttpResponseBase:
+        htmx: HtmxDetails = request.htmx  # type: ignore[attr-defined]
+        if not htmx:
+            return super().handle_no_permission(request, view_func)
+        page = urlsplit(htmx.current_url_abs_path or "/")
+        back = page._replace(scheme="", netloc="").geturl()
+        query = urlencode({REDIRECT_FIELD_NAME: back})
+        return HttpResponseClientRedirect(f"{resolve_url('account_login')}?{query}")
+
+
+def workspace_page(
+    view: Callable[Concatenate[WorkspaceRequest, Page], HttpResponse],
+) -> Callable[Concatenate[WorkspaceRequest, str, Page], HttpResponse]:
+    """Finds the workspace through the caller's membership: 404 for everyone else."""
+
+    @wraps(view)
+    def wrapper(
+        request: WorkspaceRequest, workspace: str, *args: Page.args, **kwargs: Page.kwargs
+    ) -> HttpResponse:
+        membership = get_object_or_404(
+            request.user.memberships.select_related(
+                "workspace", "workspace__repository", "workspace__repository__installation"
+            ),
+            workspace__slug=workspace,
+        )
+        request.membership, request.workspace = membership, membership.workspace
+        request.session["last_workspace"] = workspace
+        return view(request, *args, **kwargs)
+
+    return wrapper
+
+
+def manager_page(
+    view: Callable[Concatenate[WorkspaceRequest, Page], HttpResponse],
+) -> Callable[Concatenate[WorkspaceRequest, str, Page], HttpResponse]:
+    """A workspace page for owners and admins; members are told who may."""
+
+    @wraps(view)
+    def wrapper(
+        request: WorkspaceRequest, *args: Page.args, **kwargs: Page.kwargs
+    ) -> HttpResponse:
+        if not request.membership.may_manage_connection:
+            raise PermissionDenied("Owners and admins manage this connection.")
+        return view(request, *args, **kwargs)
+
+    return workspace_page(wrapper)
+
+
+def safe_next(request: HttpRequest, fallback: str) -> HttpResponse:
+    """Redirect to the `next` that was asked for when it is ours, else to the fallback."""
+    target = request.POST.get("next") or request.GET.get("next") or ""
+    is_ours = url_has_allowed_host_and_scheme(
+        target, allowed_hosts=None, require_https=request.is_secure()
+    )
+    return redirect(target if is_ours else fallback)

@@ -1,0 +1,31 @@
+"""Error pages: what happened, why, what to do next."""
+
+from django.conf import settings
+from django.contrib.auth.decorators import login_not_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.template.loader import render_to_string
+
+
+def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """403: the sentence that came with the refusal, or a general one."""
+    return render(request, "403.html", {"reason": str(exception)}, status=403)
+
+
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """404, the same for what does not exist and for what belongs to others."""
+    return render(request, "404.html", status=404)
+
+
+@login_not_required
+def server_error(request: HttpRequest) -> HttpResponse:
+    """500: rendered without context processors, which may be what failed."""
+    return HttpResponse(render_to_string("500.html"), status=500)
+
+
+@login_not_required
+def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """403 for a form that cannot be trusted; names a mismatch of origins when there is one."""
+    origin = request.headers.get("Origin", "")
+    context = {"origin": origin if origin != settings.PUBLIC_URL else "", "reason": reason}
+    return HttpResponse(render_to_string("403_csrf.html", context), status=403)
