@@ -1,5 +1,3 @@
 """The site map."""
 
-from django.urls import path
-
 urlpatterns: list = []

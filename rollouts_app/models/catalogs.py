@@ -1,6 +1,7 @@
 """What branches hold. Contents are immutable and shared; a branch points at one catalog."""
 
 from collections.abc import Collection
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from django.contrib.postgres.fields import ArrayField
@@ -129,9 +130,6 @@ class RolloutVersion(models.Model):
 
     objects = RolloutVersionQuerySet.as_manager()
 
-    if TYPE_CHECKING:
-        rollout_id: int
-
     class Meta:
         constraints = [
             models.UniqueConstraint(
@@ -148,11 +146,17 @@ class ConfigVersionQuerySet(models.QuerySet["ConfigVersion"]):
         """Those of the given versions that are stored, without their contents."""
         rows = self.filter(repository=repository, blob_id__in={blob for _, blob in keys})
         contents = ("parsed", "problems")
-        return {key: row for row in rows.defer(*contents) if (key := (row.path, row.blob_id)) in keys}
+        return {
+            key: row for row in rows.defer(*contents) if (key := (row.path, row.blob_id)) in keys
+        }
 
     def on(self, branch: "Branch") -> "ConfigVersionQuerySet":
         """The eval and training configs in the branch's catalog, by path."""
         return self.filter(id__in=ids_in(branch.catalog_id, "configs")).order_by("path")
+
+    def of_rollouts(self, names: Collection[str]) -> "ConfigVersionQuerySet":
+        """Those that name one of the rollouts, and those too broken to name any."""
+        return self.filter(rollout_name__in=[*names, ""])
 
 
 class ConfigVersion(models.Model):
@@ -178,3 +182,8 @@ class ConfigVersion(models.Model):
 
     def __str__(self) -> str:
         return f"{self.path} at blob {self.blob_id[:7]}"
+
+    @property
+    def belongs_to(self) -> str:
+        """The rollout it names; a config too broken to name one goes by its own file name."""
+        return self.rollout_name or PurePosixPath(self.path).stem

@@ -2,21 +2,16 @@
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, ClassVar
+from difflib import get_close_matches
+from typing import Any, ClassVar
 
 from django.conf import settings
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import Case, F, Q, When
 from django.db.models.functions import Coalesce, Now
 from django.utils.timezone import now
 
 from rollouts_app.models.workspaces import Workspace
-
-if TYPE_CHECKING:
-    from django.db.models.fields.related_descriptors import RelatedManager
-
-    from rollouts_app.models.catalogs import Catalog
-    from rollouts_app.models.syncs import SyncRun
 
 
 class Installation(models.Model):
@@ -53,9 +48,7 @@ class Repository(models.Model):
         RATE_LIMITED = "rate limited"
         UNAVAILABLE = "unavailable"
 
-    workspace = models.OneToOneField(
-        Workspace, on_delete=models.CASCADE, related_name="repository"
-    )
+    workspace = models.OneToOneField(Workspace, on_delete=models.CASCADE, related_name="repository")
     installation = models.ForeignKey(
         Installation, on_delete=models.PROTECT, related_name="repositories"
     )
@@ -80,11 +73,6 @@ class Repository(models.Model):
     trouble_since = models.DateTimeField(null=True, blank=True)
     retry_at = models.DateTimeField(null=True, blank=True)
 
-    if TYPE_CHECKING:
-        branches: "BranchManager"
-        catalogs: RelatedManager[Catalog]
-        sync_runs: RelatedManager[SyncRun]
-
     def __str__(self) -> str:
         return self.full_name
 
@@ -94,11 +82,11 @@ class Repository(models.Model):
 
     def note_full_check(self, asked_at: datetime | None, digest: str) -> None:
         """Record that all heads were compared. A request made after `asked_at` stays open."""
-        answered = models.When(full_check_requested_at__lte=asked_at, then=None)
+        answered = When(full_check_requested_at__lte=asked_at, then=None)
         Repository.objects.filter(pk=self.pk).update(
             heads_checked_at=Now(),
             heads_digest=digest,
-            full_check_requested_at=models.Case(answered, default=F("full_check_requested_at")),
+            full_check_requested_at=Case(answered, default=F("full_check_requested_at")),
             **self.NO_TROUBLE,
         )
 
@@ -133,14 +121,26 @@ class BranchQuerySet(models.QuerySet["Branch"]):
     def in_menu_order(self, default_branch: str) -> "BranchQuerySet":
         """The default branch first, then the most recently changed."""
         return self.order_by(
-            models.Case(models.When(name=default_branch, then=0), default=1),
+            Case(When(name=default_branch, then=0), default=1),
             F("changed_at").desc(nulls_last=True),
             "name",
         )
 
     def matching(self, text: str) -> "BranchQuerySet":
-        """Names that contain the text, in any letter case."""
-        return self.filter(name__icontains=text) if text else self
+        """Names that contain the text in any letter case: the exact one, then those it begins."""
+        if not text:
+            return self
+        rank = Case(When(name=text, then=0), When(name__istartswith=text, then=1), default=2)
+        return self.filter(name__icontains=text).order_by(
+            rank, F("changed_at").desc(nulls_last=True), "name"
+        )
+
+    def nearest(self, name: str, count: int) -> list[str]:
+        """The names most like one that does not exist."""
+        names = list(self.values_list("name", flat=True))
+        by_folded = {known.casefold(): known for known in names}
+        close = get_close_matches(name.casefold(), by_folded, n=count, cutoff=0.5)
+        return [by_folded[folded] for folded in close]
 
     def named(self, names: Iterable[str]) -> "BranchQuerySet":
         return self.filter(name__in=names)
@@ -167,10 +167,6 @@ class Branch(models.Model):
     deleted_at = models.DateTimeField(null=True, blank=True)
 
     objects = BranchQuerySet.as_manager()
-
-    if TYPE_CHECKING:
-        catalog_id: int | None
-        sync_runs: RelatedManager[SyncRun]
 
     class Meta:
         constraints = [

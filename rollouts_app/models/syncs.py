@@ -1,7 +1,6 @@
 """The history of Git Sync, which is also the truth about its work, and what GitHub told us."""
 
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
 
 from django.db import IntegrityError, models, transaction
 from django.db.models import Q
@@ -52,7 +51,7 @@ class SyncRun(models.Model):
         PENDING = "pending"
         SYNCING = "syncing"
         SUCCESS = "success"
-        ISSUES = "success with issues"
+        ISSUES = "issues", "success with issues"
         FAILED = "failed"
         SUPERSEDED = "superseded"
 
@@ -86,11 +85,6 @@ class SyncRun(models.Model):
     attempts = models.PositiveIntegerField(default=0)
 
     objects = SyncRunQuerySet.as_manager()
-
-    if TYPE_CHECKING:
-        branch_id: int
-        catalog_before_id: int | None
-        catalog_after_id: int | None
 
     class Meta:
         constraints = [

@@ -1,14 +1,7 @@
 """People, known by their GitHub account's number."""
 
-from typing import TYPE_CHECKING
-
 from django.contrib.auth.models import AbstractUser
 from django.db import models
-
-if TYPE_CHECKING:
-    from django.db.models.fields.related_descriptors import RelatedManager
-
-    from rollouts_app.models.workspaces import Membership
 
 
 class User(AbstractUser):
@@ -17,9 +10,6 @@ class User(AbstractUser):
     github_id = models.BigIntegerField(unique=True, null=True, blank=True)
     github_login = models.CharField(max_length=255, blank=True)
     name = models.CharField(max_length=255, blank=True)
-
-    if TYPE_CHECKING:
-        memberships: RelatedManager[Membership]
 
     @property
     def display_name(self) -> str:

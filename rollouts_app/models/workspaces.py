@@ -15,9 +15,11 @@ SLUG_PATTERN = r"^[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?$"
 
 # First segments of addresses that the server uses, or will, for itself.
 RESERVED_SLUGS = frozenset(
-    "accounts admin api assets device docs doctor favicon github healthz help invitations login "
-    "logout media metrics new onboarding readyz robots settings setup static status theme "
-    "webhooks workspaces".split()
+    {
+        *("accounts", "admin", "api", "assets", "device", "docs", "doctor", "favicon", "github"),
+        *("healthz", "help", "invitations", "login", "logout", "metrics", "new", "onboarding"),
+        *("readyz", "settings", "setup", "static", "status", "theme", "webhooks", "workspaces"),
+    }
 )
 
 
@@ -36,9 +38,6 @@ class Workspace(models.Model):
         ],
     )
     created_at = models.DateTimeField(auto_now_add=True)
-
-    if TYPE_CHECKING:
-        repository: Repository
 
     class Meta:
         constraints = [

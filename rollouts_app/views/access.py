@@ -79,9 +79,7 @@ def manager_page(
     """A workspace page for owners and admins; members are told who may."""
 
     @wraps(view)
-    def wrapper(
-        request: WorkspaceRequest, *args: Page.args, **kwargs: Page.kwargs
-    ) -> HttpResponse:
+    def wrapper(request: WorkspaceRequest, *args: Page.args, **kwargs: Page.kwargs) -> HttpResponse:
         if not request.membership.may_manage_connection:
             raise PermissionDenied("Owners and admins manage this connection.")
         return view(request, *args, **kwargs)

@@ -1,0 +1,53 @@
+"""Every form: input is checked here and nowhere else."""
+
+import re
+
+from django import forms
+
+from rollouts_app.models import Workspace
+from rollouts_app.models.workspaces import RESERVED_SLUGS
+
+# What `osmosis rollout init` accepts as a name.
+ROLLOUT_NAME = re.compile(r"[a-z][a-z0-9-]*")
+RESERVED_ROLLOUT_NAMES = frozenset({"default"})
+
+
+class WorkspaceForm(forms.ModelForm[Workspace]):
+    """The name of a new workspace, which is also its address."""
+
+    class Meta:
+        model = Workspace
+        fields = ["slug"]
+
+    def clean_slug(self) -> str:
+        slug: str = self.cleaned_data["slug"]
+        if slug in RESERVED_SLUGS:
+            raise forms.ValidationError(
+                f"“{slug}” is an address of this server. Choose another name."
+            )
+        return slug
+
+
+class RolloutNameForm(forms.Form):
+    """The name of a rollout to be, by the rule of `osmosis rollout init`."""
+
+    name = forms.CharField(max_length=100, required=False)
+
+    def clean_name(self) -> str:
+        name: str = self.cleaned_data["name"]
+        if name in RESERVED_ROLLOUT_NAMES:
+            raise forms.ValidationError(f"“{name}” is reserved. Choose another name.")
+        if name and not ROLLOUT_NAME.fullmatch(name):
+            raise forms.ValidationError("Start with a–z; then a–z, 0–9 and dashes.")
+        return name
+
+
+class RepositoryChoiceForm(forms.Form):
+    """A repository picked from an installation, as "installation:repository" numbers."""
+
+    choice = forms.RegexField(r"^\d{1,18}:\d{1,18}$")
+
+    @property
+    def numbers(self) -> tuple[int, int]:
+        installation, repository = self.cleaned_data["choice"].split(":")
+        return int(installation), int(repository)

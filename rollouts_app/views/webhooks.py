@@ -1,0 +1,59 @@
+"""GitHub's door."""
+
+import json
+import logging
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.decorators import login_not_required
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_POST
+
+from rollouts_app.github import is_genuine
+from rollouts_app.models import WebhookDelivery
+from rollouts_app.sync import events
+
+log = logging.getLogger(__name__)
+
+
+@csrf_exempt
+@login_not_required
+@require_POST
+def github_webhook(request: HttpRequest) -> HttpResponse:
+    """Store a genuine delivery with what it asks for in one transaction, and answer at once.
+
+    401 without a genuine signature, 202 for a new delivery, 200 for one that is known already.
+    https://docs.github.com/en/webhooks/using-webhooks/best-practices-for-using-webhooks
+    """
+    signature = request.headers.get("X-Hub-Signature-256")
+    if not is_genuine(request.body, signature, settings.GITHUB_APP_WEBHOOK_SECRET):
+        log.warning("Refused a webhook delivery: its signature is not ours.")
+        return HttpResponse("The signature does not fit the webhook secret.", status=401)
+    payload = _payload(request)
+    delivery_id = request.headers.get("X-GitHub-Delivery", "")
+    if payload is None or not 0 < len(delivery_id) <= 64:
+        return HttpResponse("A JSON object and X-GitHub-Delivery are needed.", status=400)
+    with transaction.atomic():
+        delivery, is_new = WebhookDelivery.objects.get_or_create(
+            delivery_id=delivery_id,
+            defaults={
+                "event": request.headers.get("X-GitHub-Event", "")[:64],
+                "action": str(payload.get("action") or "")[:64],
+            },
+        )
+        if not is_new:
+            return HttpResponse("This delivery is known already.", status=200)
+        outcome = events.receive(delivery.event, payload)
+        delivery.outcome, delivery.repository = outcome.text, outcome.repository
+        delivery.save(update_fields=["outcome", "repository"])
+    return HttpResponse(outcome.text, status=202, content_type="text/plain")
+
+
+def _payload(request: HttpRequest) -> dict[str, Any] | None:
+    try:
+        payload = json.loads(request.body)
+    except ValueError:
+        return None
+    return payload if isinstance(payload, dict) else None
