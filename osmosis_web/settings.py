@@ -7,9 +7,10 @@ import dj_database_url
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
+from osmosis_web import __version__
 from osmosis_web.environment import env, env_int, env_secret
 
-VERSION = "0.1.0"
+VERSION = __version__
 BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = Path(env("DATA_DIR", str(BASE_DIR / ".data"))).resolve()
 
@@ -106,6 +107,7 @@ if DATABASES["default"]["ENGINE"] != "django.db.backends.postgresql":
 DATABASES["default"].setdefault("OPTIONS", {}).setdefault(
     "pool", {"min_size": 1, "max_size": 10, "timeout": 10}
 )
+PROCRASTINATE_IMPORT_PATHS = ["rollouts_app.sync.tasks"]
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # Rate limits and short-lived tokens: shared by all processes, gone with the database.
@@ -190,4 +192,6 @@ LOGGING = {
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["stderr"], "level": "INFO"},
+    # Each job twice a line: our own rows say the same.
+    "loggers": {"procrastinate": {"level": "WARNING"}},
 }

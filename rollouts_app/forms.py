@@ -4,20 +4,22 @@ import re
 
 from django import forms
 
-from rollouts_app.models import Workspace
-from rollouts_app.models.workspaces import RESERVED_SLUGS
+from rollouts_app.models.workspaces import RESERVED_SLUGS, is_slug
 
 # What `osmosis rollout init` accepts as a name.
 ROLLOUT_NAME = re.compile(r"[a-z][a-z0-9-]*")
 RESERVED_ROLLOUT_NAMES = frozenset({"default"})
 
 
-class WorkspaceForm(forms.ModelForm[Workspace]):
+class WorkspaceForm(forms.Form):
     """The name of a new workspace, which is also its address."""
 
-    class Meta:
-        model = Workspace
-        fields = ["slug"]
+    slug = forms.CharField(
+        label="Name",
+        max_length=64,
+        validators=[is_slug],
+        help_text="Lower-case letters, digits and dashes. It is the first part of your addresses.",
+    )
 
     def clean_slug(self) -> str:
         slug: str = self.cleaned_data["slug"]

@@ -1,3 +1,56 @@
 """The site map."""
 
-urlpatterns: list = []
+from django.urls import include, path
+
+from rollouts_app.views import (
+    git_integration,
+    home,
+    new_rollout,
+    onboarding,
+    rollouts,
+    webhooks,
+)
+
+front = [
+    path("", home.landing, name="landing"),
+    path("theme", home.theme, name="theme"),
+    path("healthz", home.healthz, name="healthz"),
+]
+
+machines = [
+    path("webhooks/github", webhooks.github_webhook, name="github-webhook"),
+]
+
+first_steps = [
+    path("onboarding", onboarding.onboarding, name="onboarding"),
+    path("onboarding/workspace", onboarding.workspace_new, name="workspace-new"),
+    path("onboarding/installed", onboarding.installed, name="installed"),
+]
+
+# Below a workspace: <workspace>/…
+workspace = [
+    path("", home.workspace_home, name="workspace-home"),
+    path("/rollouts", rollouts.rollout_list, name="rollout-list"),
+    path("/rollouts/<str:name>", rollouts.rollout_detail, name="rollout-detail"),
+    path("/branches", rollouts.branch_menu, name="branch-menu"),
+    path("/sync-status", rollouts.sync_status, name="sync-status"),
+    path("/new-rollout", new_rollout.new_rollout, name="new-rollout"),
+    path("/new-rollout/arrival", new_rollout.await_rollout, name="await-rollout"),
+    path("/integrations/git", git_integration.git_integration, name="git-integration"),
+    path("/integrations/git/syncs", git_integration.sync_list, name="sync-list"),
+    path("/integrations/git/syncs/<int:run_id>", git_integration.sync_detail, name="sync-detail"),
+    path("/integrations/git/sync-now", git_integration.sync_now, name="sync-now"),
+    path(
+        "/integrations/git/installation",
+        onboarding.connect_installation,
+        name="connect-installation",
+    ),
+    path("/integrations/git/repository", onboarding.connect_repository, name="connect-repository"),
+]
+
+urlpatterns = [
+    *front,
+    *machines,
+    *first_steps,
+    path("<slug:workspace>", include(workspace)),
+]

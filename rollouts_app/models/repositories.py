@@ -80,9 +80,9 @@ class Repository(models.Model):
         """Ask that all heads be compared. The request ends with the check that began after it."""
         Repository.objects.filter(pk=self.pk).update(full_check_requested_at=Now())
 
-    def note_full_check(self, asked_at: datetime | None, digest: str) -> None:
-        """Record that all heads were compared. A request made after `asked_at` stays open."""
-        answered = When(full_check_requested_at__lte=asked_at, then=None)
+    def note_full_check(self, began_at: datetime, digest: str) -> None:
+        """Record that all heads were compared. A request made after `began_at` stays open."""
+        answered = When(full_check_requested_at__lte=began_at, then=None)
         Repository.objects.filter(pk=self.pk).update(
             heads_checked_at=Now(),
             heads_digest=digest,

@@ -15,8 +15,9 @@ class SyncRunQuerySet(models.QuerySet["SyncRun"]):
         """Those that have not ended."""
         return self.filter(state__in=SyncRun.OPEN_STATES)
 
-    def newest_first(self) -> "SyncRunQuerySet":
-        return self.order_by("-pk")
+    def for_history(self) -> "SyncRunQuerySet":
+        """The newest first, with what a line of the history shows."""
+        return self.order_by("-pk").select_related("branch", "catalog_before", "catalog_after")
 
     def request(
         self, branch: Branch, trigger: str, *, commit: str = "", pusher: str = ""

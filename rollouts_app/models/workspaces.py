@@ -22,6 +22,11 @@ RESERVED_SLUGS = frozenset(
     }
 )
 
+is_slug = RegexValidator(
+    SLUG_PATTERN,
+    "Use lower-case letters, digits and dashes, with a letter or digit at both ends.",
+)
+
 
 class Workspace(models.Model):
     """A team's space. Its slug is the first segment of its addresses."""
@@ -29,13 +34,7 @@ class Workspace(models.Model):
     slug = models.CharField(
         max_length=64,
         unique=True,
-        validators=[
-            RegexValidator(
-                SLUG_PATTERN,
-                "Use lower-case letters, digits and dashes, up to 64, "
-                "with a letter or digit at both ends.",
-            )
-        ],
+        validators=[is_slug],
     )
     created_at = models.DateTimeField(auto_now_add=True)
 

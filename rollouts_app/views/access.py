@@ -87,10 +87,10 @@ def manager_page(
     return workspace_page(wrapper)
 
 
-def safe_next(request: HttpRequest, fallback: str) -> HttpResponse:
-    """Redirect to the `next` that was asked for when it is ours, else to the fallback."""
+def safe_next(request: HttpRequest, fallback: str, *args: str) -> HttpResponse:
+    """Redirect to the `next` that was asked for when it is ours, else to the page named."""
     target = request.POST.get("next") or request.GET.get("next") or ""
     is_ours = url_has_allowed_host_and_scheme(
         target, allowed_hosts=None, require_https=request.is_secure()
     )
-    return redirect(target if is_ours else fallback)
+    return redirect(target) if is_ours else redirect(fallback, *args)

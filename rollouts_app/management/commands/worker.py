@@ -1,0 +1,98 @@
+"""`manage.py worker`: works off the queue until told to stop, or until it would be deaf."""
+
+import asyncio
+import contextlib
+import signal
+from collections.abc import Iterable
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from procrastinate import App
+from procrastinate.connector import Notify
+from procrastinate.contrib.django import app
+from procrastinate.contrib.django.utils import connector_params
+from procrastinate.exceptions import ConnectorException
+from procrastinate.jobs import DeleteJobCondition, Status
+from procrastinate.psycopg_connector import PsycopgConnector
+
+# Repositories synced at the same time by one worker.
+CONCURRENCY = 4
+# A worker without a heartbeat for this long is taken for dead, and its jobs are done again.
+HEARTBEAT_SECONDS = 2.0
+DEAD_AFTER_SECONDS = 8.0
+# What a job may take to end when the worker is told to stop.
+STOP_SECONDS = 20.0
+
+
+class WatchedConnector(PsycopgConnector):
+    """A connection that notices when it no longer hears of new jobs.
+
+    After a restart of the database the listener does not come back by itself: the worker would go
+    on, but see new jobs seconds late.
+    """
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.is_deaf = asyncio.Event()
+
+    async def listen_notify(self, on_notification: Notify, channels: Iterable[str]) -> None:
+        try:
+            await super().listen_notify(on_notification, channels)
+        except Exception:
+            self.is_deaf.set()
+            raise
+
+    async def _loop_notify(self, *args: Any, **kwargs: Any) -> None:
+        await super()._loop_notify(*args, **kwargs)
+        self.is_deaf.set()
+
+
+class Command(BaseCommand):
+    help = "Syncs repositories. Start as many as you like, on as many machines as you like."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        connector = WatchedConnector(kwargs=connector_params())
+        with app.replace_connector(connector) as worker_app:
+            was_told_to = asyncio.run(work(worker_app, connector))
+        if not was_told_to:
+            raise CommandError("The worker lost its database connection. Start it again.")
+
+
+async def work(worker_app: App, connector: WatchedConnector) -> bool:
+    """Run until a signal comes (True), or until the database is lost (False)."""
+    told = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, told.set)
+    async with worker_app.open_async():
+        worker = asyncio.create_task(
+            worker_app.run_worker_async(
+                concurrency=CONCURRENCY,
+                delete_jobs=DeleteJobCondition.ALWAYS,
+                install_signal_handlers=False,
+                shutdown_graceful_timeout=STOP_SECONDS,
+                stalled_worker_timeout=DEAD_AFTER_SECONDS,
+                update_heartbeat_interval=HEARTBEAT_SECONDS,
+            )
+        )
+        others = [told.wait(), connector.is_deaf.wait(), rescue_jobs(worker_app)]
+        companions = [asyncio.create_task(other) for other in others]
+        await asyncio.wait([worker, *companions], return_when=asyncio.FIRST_COMPLETED)
+        for task in (*companions, worker):
+            task.cancel()
+        with contextlib.suppress(asyncio.CancelledError, ConnectorException):
+            await worker
+    return told.is_set()
+
+
+async def rescue_jobs(worker_app: App) -> None:
+    """Put back, again and again, the jobs of workers that died; ends when the database is lost."""
+    manager = worker_app.job_manager
+    while True:
+        for job in await manager.get_stalled_jobs(seconds_since_heartbeat=DEAD_AFTER_SECONDS):
+            try:
+                await manager.retry_job(job)
+            except ConnectorException:
+                # Another ring waits already, and the queueing lock allows one: that one will do.
+                await manager.finish_job(job, status=Status.FAILED, delete_job=True)
+        await asyncio.sleep(HEARTBEAT_SECONDS)

@@ -1,0 +1,51 @@
+"""What differs between two catalogs, and what is wrong in one. Read, never stored."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from rollouts_app.models.catalogs import Catalog, ConfigVersion, RolloutVersion, ids_in
+
+Problem = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Change:
+    """A rollout that two catalogs do not show alike: it was added, changed or removed."""
+
+    name: str
+    kind: str
+
+
+def changes_between(before: int | None, after: int | None) -> list[Change]:
+    """How the catalog `after` differs from `before`, by name. None is the empty catalog."""
+    if before == after:
+        return []
+    gone = _only_in(before, after)
+    come = _only_in(after, before)
+    kinds = {
+        **dict.fromkeys(gone - come, "removed"),
+        **dict.fromkeys(come - gone, "added"),
+        **dict.fromkeys(come & gone, "changed"),
+    }
+    return [Change(name, kinds[name]) for name in sorted(kinds)]
+
+
+def _only_in(catalog: int | None, other: int | None) -> set[str]:
+    versions = RolloutVersion.objects.filter(pk__in=ids_in(catalog, "versions"))
+    others = versions.exclude(pk__in=ids_in(other, "versions"))
+    return set(others.values_list("rollout__name", flat=True))
+
+
+def problems_in(catalog: Catalog | None) -> list[Problem]:
+    """All problems of a catalog: of its rollouts, of its configs, of the two together."""
+    if catalog is None or not catalog.problem_count:
+        return []
+    versions = RolloutVersion.objects.filter(pk__in=ids_in(catalog.pk, "versions"))
+    configs = ConfigVersion.objects.filter(pk__in=ids_in(catalog.pk, "configs"))
+    lists = [
+        *versions.exclude(problems=[]).values_list("problems", flat=True),
+        *configs.exclude(problems=[]).values_list("problems", flat=True),
+        catalog.problems,
+    ]
+    found: list[Problem] = [problem for problems in lists for problem in problems]
+    return sorted(found, key=lambda problem: (problem["path"], problem["line"] or 0))

@@ -1,0 +1,177 @@
+"""From nothing to a connected repository: start a workspace, install the App, choose."""
+
+import logging
+import secrets
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import TypeVar
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.core.cache import cache
+from django.db import IntegrityError, transaction
+
+from rollouts_app.accounts import user_token
+from rollouts_app.errors import Denied, Gone
+from rollouts_app.github import InstallationFacts, RepositoryFacts, UserClient, api_url
+from rollouts_app.github.addresses import new_installation_page
+from rollouts_app.models import Installation, Membership, Repository, User, Workspace
+from rollouts_app.sync.installations import store_installation
+from rollouts_app.sync.tasks import ring
+
+log = logging.getLogger(__name__)
+
+Facts = TypeVar("Facts", InstallationFacts, RepositoryFacts)
+
+# How long someone may take on GitHub's installation page, in seconds.
+STATE_SECONDS = 3600
+# Repositories listed for one account; a longer list is searched by name.
+LISTED_REPOSITORIES = 100
+
+
+class NotPossible(Exception):
+    """What was asked for cannot be done. The message is a sentence for the person who asked."""
+
+
+class SignInAgain(Exception):
+    """GitHub has to be asked in the person's own name, and their token has expired."""
+
+
+@dataclass(frozen=True)
+class Account:
+    """One installation the person can reach, and the repositories to choose from."""
+
+    installation: InstallationFacts
+    repositories: list[RepositoryFacts]
+    problem: str = ""
+
+
+def start_workspace(user: User, slug: str) -> Workspace:
+    """Create a workspace that the user owns. The slug must have been validated.
+
+    Raises `NotPossible` when the slug was taken in the meantime.
+    """
+    try:
+        with transaction.atomic():
+            workspace = Workspace.objects.create(slug=slug)
+            Membership.objects.create(workspace=workspace, user=user, role=Membership.Role.OWNER)
+    except IntegrityError as error:
+        raise NotPossible(f"The name {slug} is taken. Choose another one.") from error
+    return workspace
+
+
+def installation_address(user: User, workspace: Workspace) -> str:
+    """GitHub's page to install the App, with a state that leads back to this workspace once."""
+    state = secrets.token_urlsafe(24)
+    cache.set(f"install-state-{state}", [user.pk, workspace.pk], timeout=STATE_SECONDS)
+    return new_installation_page(settings.GITHUB_URL, settings.GITHUB_APP_SLUG, state)
+
+
+def workspace_of_state(user: User, state: str) -> Workspace | None:
+    """The workspace an installation was begun for; the state is used up. None if it is not ours."""
+    name = f"install-state-{state}"
+    kept = cache.get(name)
+    if not kept or not cache.delete(name) or kept[0] != user.pk:
+        return None
+    return Workspace.objects.filter(pk=kept[1], memberships__user=user).first()
+
+
+def accounts_of(user: User) -> list[Account]:
+    """The installations the user's own token lists, each with its repositories.
+
+    One account that refuses does not hide the others. Raises `SignInAgain`, `RateLimited` or
+    `Unavailable`.
+    """
+    client = _client_of(user)
+    try:
+        return [_account(client, installation) for installation in client.installations()]
+    except Denied as refusal:
+        raise SignInAgain from refusal
+
+
+def connect_repository(
+    user: User, workspace: Workspace, installation_id: int, repository_id: int
+) -> Repository:
+    """Tie a repository to the workspace and ask for the first sync of all its branches.
+
+    Installation and repository count only when the user's own token lists them. Raises
+    `NotPossible`, `SignInAgain`, `RateLimited` or `Unavailable`.
+    """
+    client = _client_of(user)
+    try:
+        installation = _find(client.installations(), installation_id)
+        facts = _find(client.repositories(installation_id), repository_id) if installation else None
+    except Denied as refusal:
+        raise SignInAgain from refusal
+    except Gone:
+        installation = facts = None
+    if installation is None or facts is None:
+        log.warning(
+            "%s asked for repository %s of installation %s, which GitHub does not show them",
+            user,
+            repository_id,
+            installation_id,
+        )
+        raise NotPossible(
+            "GitHub does not show you this repository through the App. "
+            "Grant the App access to it on GitHub, then choose it here."
+        )
+    return tie_repository(workspace, store_installation(installation), facts)
+
+
+def tie_repository(
+    workspace: Workspace, installation: Installation, facts: RepositoryFacts
+) -> Repository:
+    """Make a repository that GitHub told of the workspace's own, and ask for its first sync.
+
+    Raises `NotPossible` when the workspace has one or the repository belongs to another workspace.
+    """
+    try:
+        with transaction.atomic():
+            repository = Repository.objects.create(
+                workspace=workspace,
+                installation=installation,
+                github_id=facts.id,
+                full_name=facts.full_name,
+                default_branch=facts.default_branch or "main",
+                is_private=facts.private,
+            )
+            repository.request_full_check()
+            ring(repository.pk)
+    except IntegrityError as error:
+        raise NotPossible(
+            f"{facts.full_name} cannot be connected here: a workspace has one repository, and a "
+            "repository belongs to one workspace. One of the two is taken."
+        ) from error
+    return repository
+
+
+def clone_commands(github_url: str, full_name: str) -> dict[str, str]:
+    """The ways to clone, by their names: HTTPS, SSH, GitHub CLI."""
+    host = urlsplit(github_url).netloc
+    repository = full_name if host == "github.com" else f"{host}/{full_name}"
+    return {
+        "HTTPS": f"git clone {github_url}/{full_name}.git",
+        "SSH": f"git clone git@{host}:{full_name}.git",
+        "GitHub CLI": f"gh repo clone {repository}",
+    }
+
+
+def _client_of(user: User) -> UserClient:
+    token = user_token(user)
+    if token is None:
+        raise SignInAgain
+    return UserClient(api_url(settings.GITHUB_URL), token)
+
+
+def _account(client: UserClient, installation: InstallationFacts) -> Account:
+    try:
+        repositories = list(islice(client.repositories(installation.id), LISTED_REPOSITORIES))
+    except (Denied, Gone) as refusal:
+        return Account(installation, [], problem=str(refusal))
+    return Account(installation, sorted(repositories, key=lambda facts: facts.full_name))
+
+
+def _find(listing: Iterator[Facts], id: int) -> Facts | None:
+    return next((facts for facts in listing if facts.id == id), None)

@@ -1,0 +1,166 @@
+"""The one verb: make the stored catalogs equal to GitHub's heads.
+
+Safe to call at any time, twice, late or after a crash. A webhook is only a hint to call it.
+"""
+
+import logging
+import random
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.utils.timezone import now
+
+from rollouts_app.errors import Denied, GitHubError, Gone, RateLimited, Unavailable
+from rollouts_app.gitstore import GitStore, Vanished
+from rollouts_app.models import Repository, SyncRun
+from rollouts_app.sync.clients import store_for
+from rollouts_app.sync.locks import repository_lock
+from rollouts_app.sync.plan import Look, Move, open_runs, plan
+from rollouts_app.sync.reading import read_catalogs
+from rollouts_app.sync.writing import settle
+
+log = logging.getLogger(__name__)
+
+# Branches written in one transaction, each of them whole.
+CHUNK = 500
+# A branch may move again between listing and fetching; then the listing is repeated.
+LISTINGS = 3
+LOCKED_RETRY = timedelta(seconds=5)
+SHORTEST_WAIT = timedelta(seconds=5)
+
+
+def sync(repository_id: int) -> datetime | None:
+    """Make one repository's catalogs equal to GitHub's heads.
+
+    Looks at the branches of waiting runs, or at all when a full check was requested. Returns when
+    to try again if GitHub could not be asked now, else None. Nothing is raised for a failing
+    GitHub: the repository and its runs say what happened.
+    """
+    with repository_lock(repository_id) as is_ours:
+        if not is_ours:
+            return now() + LOCKED_RETRY
+        repository = (
+            Repository.objects.select_related("installation").filter(pk=repository_id).first()
+        )
+        return _attempt(repository) if repository else None
+
+
+def _attempt(repository: Repository) -> datetime | None:
+    try:
+        _look_and_write(repository)
+    except RateLimited as limit:
+        return _wait(repository, Repository.Trouble.RATE_LIMITED, limit, limit.retry_at)
+    except Unavailable as outage:
+        return _wait(repository, Repository.Trouble.UNAVAILABLE, outage, _backoff(repository))
+    except Gone as error:
+        _give_up(repository, Repository.Trouble.GONE, error)
+    except Denied as error:
+        _give_up(repository, Repository.Trouble.DENIED, error)
+    return None
+
+
+def _look_and_write(repository: Repository) -> None:
+    if not (repository.full_check_requested_at or repository.sync_runs.open().exists()):
+        return
+    try:
+        _sync_with(store_for(repository), repository)
+    except Denied:
+        # A token may be refused before its time, after a change of permissions for one.
+        _sync_with(store_for(repository, renew_token=True), repository)
+
+
+def _sync_with(store: GitStore, repository: Repository) -> None:
+    for attempt in range(1, LISTINGS + 1):
+        try:
+            return _sync_once(store, repository)
+        except Vanished:
+            if attempt == LISTINGS:
+                raise
+            repository.refresh_from_db(fields=["full_check_requested_at"])
+    return None
+
+
+def _sync_once(store: GitStore, repository: Repository) -> None:
+    waiting = open_runs(repository)
+    look = _look(store, repository, waiting)
+    if look.is_complete and not waiting and look.digest == repository.heads_digest:
+        return repository.note_full_check(look.began_at, look.digest)
+    moves = plan(repository, look, waiting)
+    store.fetch(
+        {move.commit for move in moves}, known={m.branch.commit for m in moves if m.branch.commit}
+    )
+    for chunk in _chunks(moves):
+        _write(store, repository, chunk)
+    store.tidy()
+    if look.is_complete:
+        return repository.note_full_check(look.began_at, look.digest)
+    return repository.note_answer()
+
+
+def _look(store: GitStore, repository: Repository, waiting: list[SyncRun]) -> Look:
+    """Ask for the heads of the waiting runs, or for all."""
+    began_at = now()
+    names = {run.branch.name for run in waiting}
+    if not repository.full_check_requested_at:
+        heads = store.heads(names)
+        if len(heads) == len(names):
+            return Look(heads, is_complete=False, began_at=began_at)
+    return Look(store.heads(), is_complete=True, began_at=began_at)
+
+
+def _chunks(moves: list[Move]) -> Iterator[list[Move]]:
+    """The default branch alone, so that it shows first, then the others by the hundred."""
+    yield from filter(None, [moves[:1]])
+    for start in range(1, len(moves), CHUNK):
+        yield moves[start : start + CHUNK]
+
+
+def _write(store: GitStore, repository: Repository, moves: list[Move]) -> None:
+    """Write a chunk; when it fails, each branch alone, so that one cannot hurt its neighbours."""
+    try:
+        settle(moves, read_catalogs(store, repository, [move.commit for move in moves]))
+    except GitHubError:
+        raise
+    except Exception:
+        if len(moves) == 1:
+            log.exception("Cannot sync %s of %s", moves[0].branch, repository)
+            moves[0].run.close(
+                SyncRun.State.FAILED,
+                "This commit could not be read because of a fault in Osmosis Web; "
+                "the server's log has the details.",
+            )
+            return
+        for move in moves:
+            _write(store, repository, [move])
+
+
+def _wait(repository: Repository, trouble: str, error: GitHubError, until: datetime) -> datetime:
+    """Keep the last good catalogs, say why they are not fresher, and come back."""
+    log.warning("Sync of %s waits until %s: %s", repository, until, error)
+    repository.note_trouble(trouble, str(error), retry_at=until)
+    _put_back(repository, str(error))
+    return until
+
+
+def _put_back(repository: Repository, reason: str) -> None:
+    """Let unfinished runs wait again, unless a newer one waits for the same branch."""
+    for run in open_runs(repository):
+        if run.state == SyncRun.State.SYNCING:
+            run.put_back(reason)
+
+
+def _give_up(repository: Repository, trouble: str, error: GitHubError) -> None:
+    """Being refused does not mend itself by asking again: runs end, the timer keeps looking."""
+    log.warning("Sync of %s failed: %s", repository, error)
+    repository.note_trouble(trouble, str(error))
+    for run in open_runs(repository):
+        run.close(SyncRun.State.FAILED, str(error))
+
+
+def _backoff(repository: Repository) -> datetime:
+    """Wait as long as the outage has lasted, with jitter: that doubles from try to try."""
+    lasted = now() - repository.trouble_since if repository.trouble_since else SHORTEST_WAIT
+    longest = timedelta(seconds=settings.SYNC_INTERVAL_SECONDS)
+    wait = min(max(lasted, SHORTEST_WAIT), longest)
+    return now() + wait * random.SystemRandom().uniform(0.75, 1.25)

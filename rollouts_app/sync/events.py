@@ -1,0 +1,184 @@
+"""GitHub's events → rows that change and syncs asked for. Payloads are hints where to look."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models.functions import Now
+
+from rollouts_app.github import read_installation
+from rollouts_app.models import Branch, Installation, Repository, SyncRun
+from rollouts_app.sync.installations import store_installation
+from rollouts_app.sync.tasks import ring
+
+Payload = dict[str, Any]
+HEADS = "refs/heads/"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a delivery, in words, and the connected repository it was about."""
+
+    text: str
+    repository: Repository | None = None
+
+
+def receive(event: str, payload: Payload) -> Outcome:
+    """Take in one genuine delivery. Call it in the transaction that stores the delivery."""
+    handler = HANDLERS.get(event)
+    if handler is None:
+        return Outcome("Nothing to do: this kind of event does not concern Git Sync.")
+    return handler(payload)
+
+
+def on_push(payload: Payload) -> Outcome:
+    """https://docs.github.com/en/webhooks/webhook-events-and-payloads#push"""
+    repository = _connected(payload)
+    if repository is None:
+        return _not_connected(payload)
+    ref = _text(payload, "ref")
+    if not ref.startswith(HEADS):
+        return Outcome("Nothing to do: tags are not synced.", repository)
+    name = ref.removeprefix(HEADS)
+    commit = _text(payload, "after")
+    if payload.get("deleted") or not commit.strip("0"):
+        return _look_at_all(repository, f"Branch {name} was deleted: checking all branches.")
+    return _look_at(repository, name, SyncRun.Trigger.PUSH, commit, _pusher(payload))
+
+
+def on_create(payload: Payload) -> Outcome:
+    """https://docs.github.com/en/webhooks/webhook-events-and-payloads#create
+
+    GitHub announces a new branch twice, by this and by a push, in either order.
+    """
+    repository = _connected(payload)
+    if repository is None:
+        return _not_connected(payload)
+    name = _text(payload, "ref")
+    if payload.get("ref_type") != "branch":
+        return Outcome("Nothing to do: tags are not synced.", repository)
+    if repository.branches.existing().filter(name=name).exists():
+        return Outcome(f"Nothing to do: branch {name} is known already.", repository)
+    return _look_at(repository, name, SyncRun.Trigger.CREATED, "", _pusher(payload))
+
+
+def on_delete(payload: Payload) -> Outcome:
+    """https://docs.github.com/en/webhooks/webhook-events-and-payloads#delete"""
+    repository = _connected(payload)
+    if repository is None:
+        return _not_connected(payload)
+    if payload.get("ref_type") != "branch":
+        return Outcome("Nothing to do: tags are not synced.", repository)
+    name = _text(payload, "ref")
+    return _look_at_all(repository, f"Branch {name} was deleted: checking all branches.")
+
+
+def on_repository(payload: Payload) -> Outcome:
+    """https://docs.github.com/en/webhooks/webhook-events-and-payloads#repository"""
+    repository = _connected(payload)
+    if repository is None:
+        return _not_connected(payload)
+    facts = _object(payload, "repository")
+    default_branch = _text(facts, "default_branch") or repository.default_branch
+    Repository.objects.filter(pk=repository.pk).update(
+        default_branch=default_branch, is_private=facts.get("private") is not False
+    )
+    return _look_at_all(
+        repository, f"Repository {payload.get('action')}: name and default branch are up to date."
+    )
+
+
+def on_installation(payload: Payload) -> Outcome:
+    """https://docs.github.com/en/webhooks/webhook-events-and-payloads#installation"""
+    action = payload.get("action")
+    try:
+        facts = read_installation(payload["installation"])
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return Outcome("Nothing to do: the delivery does not say which installation it is about.")
+    if action == "deleted":
+        Installation.objects.filter(github_id=facts.id).update(removed_at=Now())
+        return Outcome(f"The App was uninstalled from {facts.account_login}.")
+    installation = store_installation(facts)
+    for repository in installation.repositories.all():
+        _look_at_all(repository, "")
+    return Outcome(f"Installation on {installation.account_login}: {action}.")
+
+
+def on_installation_repositories(payload: Payload) -> Outcome:
+    """https://docs.github.com/en/webhooks/webhook-events-and-payloads#installation_repositories"""
+    changed = [*_list(payload, "repositories_added"), *_list(payload, "repositories_removed")]
+    ids = [_number(facts, "id") for facts in changed]
+    affected = list(Repository.objects.filter(github_id__in=ids))
+    for repository in affected:
+        _look_at_all(repository, "")
+    text = (
+        f"{len(changed)} repositories {payload.get('action')}; {len(affected)} of them connected."
+    )
+    return Outcome(text, affected[0] if len(affected) == 1 else None)
+
+
+HANDLERS: dict[str, Callable[[Payload], Outcome]] = {
+    "create": on_create,
+    "delete": on_delete,
+    "installation": on_installation,
+    "installation_repositories": on_installation_repositories,
+    "push": on_push,
+    "repository": on_repository,
+}
+
+
+def _connected(payload: Payload) -> Repository | None:
+    """The connected repository the payload names by number; its name is brought up to date."""
+    facts = _object(payload, "repository")
+    repository = Repository.objects.filter(github_id=_number(facts, "id")).first()
+    full_name = _text(facts, "full_name")
+    if repository and full_name and repository.full_name != full_name:
+        repository.full_name = full_name
+        repository.save(update_fields=["full_name"])
+    return repository
+
+
+def _not_connected(payload: Payload) -> Outcome:
+    name = _text(_object(payload, "repository"), "full_name") or "this repository"
+    return Outcome(f"Nothing to do: {name} is not connected to a workspace.")
+
+
+def _look_at(repository: Repository, name: str, trigger: str, commit: str, pusher: str) -> Outcome:
+    branch, _ = Branch.objects.get_or_create(repository=repository, name=name)
+    SyncRun.objects.request(branch, trigger, commit=commit, pusher=pusher)
+    ring(repository.pk)
+    return Outcome(f"Sync of branch {name} asked for.", repository)
+
+
+def _look_at_all(repository: Repository, text: str) -> Outcome:
+    repository.request_full_check()
+    ring(repository.pk)
+    return Outcome(text, repository)
+
+
+# GitHub's own example payloads lack fields that its schemas require: whatever is not there, or not
+# of the kind it should be, reads as nothing.
+
+
+def _text(payload: Payload, key: str) -> str:
+    value = payload.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def _number(payload: Payload, key: str) -> int | None:
+    value = payload.get(key)
+    return value if isinstance(value, int) else None
+
+
+def _object(payload: Payload, key: str) -> Payload:
+    value = payload.get(key)
+    return value if isinstance(value, dict) else {}
+
+
+def _list(payload: Payload, key: str) -> list[Payload]:
+    value = payload.get(key)
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+def _pusher(payload: Payload) -> str:
+    return _text(_object(payload, "sender"), "login")

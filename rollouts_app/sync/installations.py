@@ -1,0 +1,20 @@
+"""Installations as GitHub tells of them, by webhook or by REST, and as we keep them."""
+
+from rollouts_app.github import InstallationFacts
+from rollouts_app.models import Installation
+
+
+def store_installation(facts: InstallationFacts) -> Installation:
+    """Keep what GitHub says of an installation; any mention mends one that was missed."""
+    installation, _ = Installation.objects.update_or_create(
+        github_id=facts.id,
+        defaults={
+            "account_id": facts.account_id,
+            "account_login": facts.account_login,
+            "account_type": facts.account_type,
+            "permissions": facts.permissions,
+            "suspended_at": facts.suspended_at,
+            "removed_at": None,
+        },
+    )
+    return installation

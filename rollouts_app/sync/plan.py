@@ -1,0 +1,155 @@
+"""What has to be done so that a repository's branches equal GitHub's heads."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from hashlib import sha256
+
+from django.db import transaction
+from django.db.models import F
+from django.utils.timezone import now
+
+from rollouts_app.models import Branch, Repository, SyncRun
+
+State = SyncRun.State
+
+
+@dataclass(frozen=True)
+class Look:
+    """GitHub's answer to the question which heads there are.
+
+    `heads` maps branch to commit. Only a complete answer may say that a branch is gone.
+    It answers every request for a full check that was made before `began_at`.
+    """
+
+    heads: dict[str, str]
+    is_complete: bool
+    began_at: datetime
+
+    @property
+    def digest(self) -> str:
+        """A fingerprint of all heads."""
+        lines = (f"{commit} {name}\n" for name, commit in sorted(self.heads.items()))
+        return sha256("".join(lines).encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class Move:
+    """A branch that is to show another commit, and the run that says so in the history."""
+
+    branch: Branch
+    run: SyncRun
+    commit: str
+
+
+def open_runs(repository: Repository) -> list[SyncRun]:
+    """The runs to be worked on: those that wait, and those that a dead worker left unfinished."""
+    return list(repository.sync_runs.open().select_related("branch").order_by("pk"))
+
+
+def plan(repository: Repository, look: Look, waiting: list[SyncRun]) -> list[Move]:
+    """Begin the runs that bring the branches to GitHub's heads, the default branch first.
+
+    In one transaction: closes what has become idle, marks deleted branches, creates the rows that
+    are missing.
+    """
+    with transaction.atomic():
+        waiting = _newest_of_each_branch(waiting)
+        branches = _branches(repository, look, waiting)
+        if look.is_complete:
+            _bury(repository, [b for b in branches.values() if b.name not in look.heads])
+        moving = [name for name, commit in look.heads.items() if not _shows(branches[name], commit)]
+        runs = {run.branch_id: run for run in waiting}
+        _close_idle(look, {branches[name].pk for name in moving}, waiting)
+        started = _start(repository, look, [branches[name] for name in moving], runs)
+    default = repository.default_branch
+    return sorted(started, key=lambda move: move.branch.name != default)
+
+
+def _newest_of_each_branch(waiting: list[SyncRun]) -> list[SyncRun]:
+    newest = {run.branch_id: run for run in waiting}
+    for run in waiting:
+        if newest[run.branch_id] is not run:
+            run.close(State.SUPERSEDED, "A newer push to this branch came first.")
+    return list(newest.values())
+
+
+def _branches(repository: Repository, look: Look, waiting: Iterable[SyncRun]) -> dict[str, Branch]:
+    """The Branch rows that the look is about, by name; missing ones are created."""
+    rows = repository.branches.all()
+    if not look.is_complete:
+        rows = rows.named({*look.heads, *(run.branch.name for run in waiting)})
+    branches = {branch.name: branch for branch in rows}
+    missing = [name for name in look.heads if name not in branches]
+    # A webhook may announce the same branch at the same moment.
+    created = Branch.objects.bulk_create(
+        [Branch(repository=repository, name=name) for name in missing],
+        update_conflicts=True,
+        unique_fields=["repository", "name"],
+        update_fields=["name"],
+        batch_size=1000,
+    )
+    return branches | {branch.name: branch for branch in created}
+
+
+def _shows(branch: Branch, commit: str) -> bool:
+    return branch.commit == commit and branch.deleted_at is None
+
+
+def _bury(repository: Repository, absent: list[Branch]) -> None:
+    """Turn branches that GitHub no longer has into tombstones, which keep their catalogs."""
+    gone = [branch.pk for branch in absent if branch.deleted_at is None]
+    if gone:
+        repository.branches.filter(pk__in=gone).update(deleted_at=now())
+
+
+def _close_idle(look: Look, moving: set[int], waiting: list[SyncRun]) -> None:
+    for run in waiting:
+        if run.branch_id in moving:
+            continue
+        if run.branch.name in look.heads:
+            run.catalog_before_id = run.catalog_after_id = run.branch.catalog_id
+            run.commit = run.branch.commit
+            run.save(update_fields=["catalog_before", "catalog_after", "commit"])
+            run.close(State.SUCCESS, "Nothing changed: the branch already showed this commit.")
+        elif look.is_complete:
+            run.close(State.SUPERSEDED, "The branch was deleted before this push was synced.")
+
+
+def _start(
+    repository: Repository, look: Look, moving: list[Branch], runs: dict[int, SyncRun]
+) -> list[Move]:
+    """Give each moving branch a run that says syncing."""
+    trigger = _trigger_of_discoveries(repository, runs.values())
+    started_at = now()
+    known = [run for branch in moving if (run := runs.get(branch.pk))]
+    SyncRun.objects.filter(pk__in=[run.pk for run in known]).update(
+        state=State.SYNCING, started_at=started_at, reason="", attempts=F("attempts") + 1
+    )
+    discovered = SyncRun.objects.bulk_create(
+        [
+            SyncRun(
+                repository=repository,
+                branch=branch,
+                trigger=trigger,
+                commit=look.heads[branch.name],
+                state=State.SYNCING,
+                started_at=started_at,
+                attempts=1,
+            )
+            for branch in moving
+            if branch.pk not in runs
+        ],
+        batch_size=1000,
+    )
+    all_runs = runs | {run.branch_id: run for run in discovered}
+    return [Move(branch, all_runs[branch.pk], look.heads[branch.name]) for branch in moving]
+
+
+def _trigger_of_discoveries(repository: Repository, waiting: Iterable[SyncRun]) -> str:
+    """Why we looked at branches that nobody had announced."""
+    if repository.heads_checked_at is None:
+        return SyncRun.Trigger.CONNECTED
+    if any(run.trigger == SyncRun.Trigger.MANUAL for run in waiting):
+        return SyncRun.Trigger.MANUAL
+    return SyncRun.Trigger.TIMER

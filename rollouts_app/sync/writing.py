@@ -1,0 +1,162 @@
+"""Rows from what was read, in bulk: COPY for contents, one UPDATE for all branches of a chunk."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from django.db import connection, models, transaction
+from django.utils.timezone import now
+from psycopg import sql
+from psycopg.types.json import Jsonb
+
+from rollouts_app import catalog
+from rollouts_app.models import Catalog, ConfigVersion, Repository, Rollout, RolloutVersion, SyncRun
+from rollouts_app.models.catalogs import Key, Pair
+from rollouts_app.sync.plan import Move
+
+if TYPE_CHECKING:
+    from rollouts_app.sync.reading import Contents, ReadCommit
+
+State = SyncRun.State
+
+
+def write_versions(repository: Repository, contents: Mapping[Key, catalog.RolloutContents]) -> None:
+    """Write new rollout versions, and the rollouts whose names are new."""
+    names = {name for name, _ in contents}
+    Rollout.objects.bulk_create(
+        [Rollout(repository=repository, name=name) for name in sorted(names)],
+        ignore_conflicts=True,
+        batch_size=1000,
+    )
+    rollouts = dict(
+        Rollout.objects.filter(repository=repository, name__in=names).values_list("name", "pk")
+    )
+    _copy(
+        RolloutVersion,
+        ["rollout", "tree_id", "description", "readme", "metadata", "problems", "problem_count"],
+        (
+            (
+                rollouts[name],
+                tree,
+                read.description,
+                read.readme,
+                Jsonb(read.metadata),
+                *_problems(read.problems),
+            )
+            for (name, tree), read in contents.items()
+        ),
+    )
+
+
+def write_configs(repository: Repository, contents: Mapping[Key, catalog.ConfigContents]) -> None:
+    """Write new config versions."""
+    columns = ["repository", "path", "blob_id", "kind", "rollout_name", "parsed"]
+    _copy(
+        ConfigVersion,
+        [*columns, "problems", "problem_count"],
+        (
+            (
+                repository.pk,
+                path,
+                blob,
+                read.kind,
+                read.rollout,
+                Jsonb(read.parsed),
+                *_problems(read.problems),
+            )
+            for (path, blob), read in contents.items()
+        ),
+    )
+
+
+def write_catalogs(repository: Repository, contents: Mapping[Pair, "Contents"]) -> None:
+    """Write new catalogs; their rollout and config versions must have been written."""
+    versions = RolloutVersion.objects.known(
+        repository, {key for content in contents.values() for key in content.rollouts.items()}
+    )
+    configs = ConfigVersion.objects.known(
+        repository, {key for content in contents.values() for key in content.configs.items()}
+    )
+    columns = ["repository", "rollouts_tree", "configs_tree", "versions", "configs"]
+    created_at = now()
+    _copy(
+        Catalog,
+        [*columns, "problems", "problem_count", "created_at"],
+        (
+            (repository.pk, *pair, *_catalog_row(content, versions, configs), created_at)
+            for pair, content in contents.items()
+        ),
+    )
+
+
+def _catalog_row(
+    content: "Contents", versions: dict[Key, RolloutVersion], configs: dict[Key, ConfigVersion]
+) -> tuple[list[int], list[int], Jsonb, int]:
+    held = [versions[key] for key in content.rollouts.items()]
+    named = [configs[key] for key in content.configs.items()]
+    problems = catalog.combination_problems(
+        content.rollouts.keys(), {config.path: config.rollout_name for config in named}
+    )
+    own = sum(row.problem_count for row in held) + sum(row.problem_count for row in named)
+    rows, count = _problems(problems)
+    return [row.pk for row in held], [row.pk for row in named], rows, own + count
+
+
+def settle(moves: Sequence[Move], read: Mapping[str, "ReadCommit"]) -> None:
+    """Show the new catalogs: branches move and their runs end, all together or not at all."""
+    finished_at = now()
+    with transaction.atomic(), connection.cursor() as cursor:
+        branches = [(m.branch.pk, m.commit, read[m.commit].catalog.pk) for m in moves]
+        cursor.execute(MOVE_BRANCHES, [finished_at, *map(list, zip(*branches, strict=True))])
+        runs = [_run_row(move, read[move.commit]) for move in moves]
+        cursor.execute(END_RUNS, [finished_at, *map(list, zip(*runs, strict=True))])
+
+
+MOVE_BRANCHES = """
+    UPDATE rollouts_app_branch AS branch
+    SET commit = news.commit, catalog_id = news.catalog, changed_at = %s, deleted_at = NULL
+    FROM unnest(%s::bigint[], %s::text[], %s::bigint[]) AS news (id, commit, catalog)
+    WHERE branch.id = news.id
+"""
+END_RUNS = """
+    UPDATE rollouts_app_syncrun AS run
+    SET finished_at = %s, reason = '', commit = news.commit, state = news.state,
+        author = news.author, subject = news.subject,
+        catalog_before_id = news.before, catalog_after_id = news.after
+    FROM unnest(
+        %s::bigint[], %s::text[], %s::text[], %s::text[], %s::text[], %s::bigint[], %s::bigint[]
+    ) AS news (id, commit, state, author, subject, before, after)
+    WHERE run.id = news.id AND run.state = 'syncing'
+"""
+
+
+def _run_row(move: Move, read: "ReadCommit") -> tuple[object, ...]:
+    state = State.ISSUES if read.catalog.problem_count else State.SUCCESS
+    return (
+        move.run.pk,
+        move.commit,
+        state.value,
+        catalog.printable(read.facts.author_name)[:255],
+        catalog.printable(read.facts.subject),
+        move.branch.catalog_id,
+        read.catalog.pk,
+    )
+
+
+def _problems(problems: Sequence[catalog.Problem]) -> tuple[Jsonb, int]:
+    """The problems as stored, and how many of them are more than a note."""
+    rows = [asdict(problem) for problem in problems]
+    return Jsonb(rows), sum(problem.severity != "note" for problem in problems)
+
+
+def _copy(
+    model: type[models.Model], fields: Sequence[str], rows: Iterable[Sequence[object]]
+) -> None:
+    """Insert rows by COPY, the fastest way into PostgreSQL."""
+    columns = [sql.Identifier(model._meta.get_field(field).column) for field in fields]
+    command = sql.SQL("COPY {} ({}) FROM STDIN").format(
+        sql.Identifier(model._meta.db_table), sql.SQL(", ").join(columns)
+    )
+    with connection.cursor() as cursor, cursor.copy(command) as copy:
+        for row in rows:
+            copy.write_row(row)

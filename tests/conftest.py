@@ -1,0 +1,143 @@
+"""The cast, the world and the queue. Ada owns Acme, Linus is a member, Mallory is outside."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from procrastinate.contrib.django import app
+
+from rollouts_app.models import Installation, Membership, Repository, User, Workspace
+from rollouts_app.onboarding import tie_repository
+from rollouts_app.sync.clients import app_client, client_for
+from rollouts_app.sync.installations import store_installation
+from tests.github_emulator import Delivery, GitHubEmulator
+from tests.settings import EMULATOR
+
+# A repository's contents, small: two rollouts, one of them with an eval config.
+FILES = {
+    "rollouts/maths/main.py": "print('maths')\n",
+    "rollouts/maths/pyproject.toml": '[project]\nname = "maths"\ndescription = "Sums."\n',
+    "rollouts/search/README.md": "# Search\n\nFinds things. And more.\n",
+    "configs/eval/maths.toml": (
+        '[experiment]\nrollout = "maths"\nentrypoint = "main.py"\n'
+        'model_path = "openai/gpt-5-mini"\ndataset = "sums"\n\n[secrets]\nrequired = []\n'
+    ),
+}
+
+
+@pytest.fixture(scope="session")
+def running_emulator() -> Iterator[GitHubEmulator]:
+    with EMULATOR as emulator:
+        yield emulator
+
+
+@pytest.fixture
+def github(running_emulator: GitHubEmulator) -> Iterator[GitHubEmulator]:
+    """An emulator with Acme and its people; nothing is delivered unless a test asks for it."""
+    github = running_emulator
+    github.reset()
+    github.deliver = keep_only
+    github.add_user("ada", name="Ada Lovelace", email="ada@acme.example")
+    github.add_user("linus", name="Linus T", email="linus@acme.example")
+    github.add_user("mallory", name="Mallory", email="mallory@elsewhere.example")
+    github.add_organization("acme", owners=["ada"], members=["linus"])
+    yield github
+    github.wait_for_deliveries()
+
+
+def keep_only(delivery: Delivery) -> int:
+    """Nobody hears of a delivery; it can be looked up and handed over later."""
+    return 202
+
+
+def make_person(github: GitHubEmulator, login: str) -> User:
+    """Somebody who has signed in before."""
+    facts = github.account_named(login)
+    return User.objects.create(
+        username=login, github_id=facts.id, github_login=login, name=facts.name
+    )
+
+
+@pytest.fixture
+def ada(db: None, github: GitHubEmulator) -> User:
+    return make_person(github, "ada")
+
+
+@pytest.fixture
+def linus(db: None, github: GitHubEmulator) -> User:
+    return make_person(github, "linus")
+
+
+@pytest.fixture
+def mallory(db: None, github: GitHubEmulator) -> User:
+    return make_person(github, "mallory")
+
+
+@pytest.fixture
+def acme(ada: User, linus: User) -> Workspace:
+    """A workspace without a repository."""
+    workspace = Workspace.objects.create(slug="acme")
+    for user, role in ((ada, Membership.Role.OWNER), (linus, Membership.Role.MEMBER)):
+        Membership.objects.create(workspace=workspace, user=user, role=role)
+    return workspace
+
+
+@pytest.fixture
+def installation(db: None, github: GitHubEmulator) -> Installation:
+    """The App on Acme's account, with `acme/agents`, whose main branch holds FILES."""
+    github.create_repository("acme/agents", files=FILES)
+    number = github.install("acme", repositories=["acme/agents"], by="ada")
+    return store_installation(app_client().installation(number))
+
+
+@pytest.fixture
+def agents(acme: Workspace, installation: Installation) -> Repository:
+    """`acme/agents`, connected to Acme and not yet synced."""
+    facts = client_for(installation).repository("acme/agents")
+    return tie_repository(acme, installation, facts)
+
+
+@pytest.fixture
+def empty_queue(db: None) -> Iterator[None]:
+    """Procrastinate's tables, which the flush between tests leaves alone, start and end empty."""
+    truncate_queue()
+    yield
+    truncate_queue()
+
+
+def truncate_queue() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("TRUNCATE procrastinate_jobs, procrastinate_workers CASCADE")
+
+
+@pytest.fixture
+def work_off_the_queue(transactional_db: None, empty_queue: None) -> Callable[[], None]:
+    """A real worker that works off what waits now."""
+
+    def work() -> None:
+        with app.replace_connector(app.connector.get_worker_connector()) as worker_app:
+            worker_app.run_worker(
+                wait=False, install_signal_handlers=False, listen_notify=False, delete_jobs="always"
+            )
+
+    return work
+
+
+def receive(delivery: Delivery) -> int:
+    """Hand one delivery to the webhook's door; the status it answers."""
+    response = Client().post(
+        "/webhooks/github",
+        delivery.body,
+        content_type="application/json",
+        headers=delivery.headers,
+    )
+    return response.status_code
+
+
+@contextmanager
+def counted_queries() -> Iterator[CaptureQueriesContext]:
+    with CaptureQueriesContext(connection) as queries:
+        yield queries

@@ -1,0 +1,326 @@
+"""The one verb: whatever happened, the catalogs equal GitHub's heads afterwards."""
+
+import threading
+from datetime import timedelta
+
+import pytest
+from django.db import connection, connections
+from django.utils.timezone import now
+
+from rollouts_app.models import Branch, Catalog, Repository, RolloutVersion, SyncRun
+from rollouts_app.sync import engine
+from rollouts_app.sync.locks import repository_lock
+from tests.conftest import FILES
+from tests.github_emulator import GitHubEmulator, Submodule, Symlink
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+NAME = "acme/agents"
+
+
+def names_on(repository: Repository, branch: str) -> list[str]:
+    found = RolloutVersion.objects.on(repository.branches.get(name=branch))
+    return list(found.values_list("rollout__name", flat=True))
+
+
+def heads_shown(repository: Repository) -> dict[str, str]:
+    return dict(repository.branches.existing().values_list("name", "commit"))
+
+
+def check_all(repository: Repository) -> None:
+    repository.request_full_check()
+    engine.sync(repository.pk)
+    repository.refresh_from_db()
+
+
+def push_hint(repository: Repository, name: str, commit: str = "") -> SyncRun:
+    branch, _ = Branch.objects.get_or_create(repository=repository, name=name)
+    return SyncRun.objects.request(branch, SyncRun.Trigger.PUSH, commit=commit)
+
+
+def test_it_shows_the_rollouts_of_every_branch(agents: Repository, github: GitHubEmulator) -> None:
+    github.push(NAME, "feature/reward", {"rollouts/chess/main.py": "…"}, start="main")
+    engine.sync(agents.pk)
+    assert names_on(agents, "main") == ["maths", "search"]
+    assert names_on(agents, "feature/reward") == ["chess", "maths", "search"]
+    assert heads_shown(agents) == github.heads(NAME)
+
+
+def test_it_reads_descriptions(agents: Repository) -> None:
+    engine.sync(agents.pk)
+    found = RolloutVersion.objects.on(agents.branches.get(name="main"))
+    assert dict(found.values_list("rollout__name", "description")) == {
+        "maths": "Sums.",
+        "search": "Finds things.",
+    }
+
+
+def test_it_ends_each_run_with_what_happened(agents: Repository) -> None:
+    engine.sync(agents.pk)
+    [run] = agents.sync_runs.all()
+    assert (run.state, run.trigger, run.subject) == ("success", "connected", run.subject)
+    assert (run.catalog_before, run.catalog_after.rollout_count) == (None, 2)
+    assert run.commit == agents.branches.get(name="main").commit
+
+
+def test_it_takes_only_directories_for_rollouts(agents: Repository, github: GitHubEmulator) -> None:
+    odd = {
+        "rollouts/.gitkeep": "",
+        "rollouts/notes.md": "x",
+        "rollouts/link": Symlink("maths"),
+        "rollouts/module": Submodule("1" * 40),
+    }
+    github.push(NAME, "main", odd)
+    check_all(agents)
+    assert names_on(agents, "main") == ["maths", "search"]
+
+
+@pytest.mark.parametrize("odd", [Symlink("configs"), Submodule("1" * 40), "a file"], ids=str)
+def test_it_takes_nothing_else_for_the_rollouts_directory(
+    agents: Repository, github: GitHubEmulator, odd: object
+) -> None:
+    github.push(NAME, "odd", dict.fromkeys(FILES) | {"rollouts": odd}, start="main")
+    check_all(agents)
+    assert agents.branches.get(name="odd").catalog.has_rollouts_directory is False
+
+
+def test_it_writes_nothing_twice(agents: Repository, github: GitHubEmulator) -> None:
+    for number in range(5):
+        github.create_branch(NAME, f"copy-{number}", "main")
+    check_all(agents)
+    assert (Catalog.objects.count(), RolloutVersion.objects.count()) == (1, 2)
+    assert agents.branches.count() == 6
+
+
+def test_it_asks_only_for_the_branches_of_waiting_runs(
+    agents: Repository, github: GitHubEmulator
+) -> None:
+    engine.sync(agents.pk)
+    checked_at = Repository.objects.get().heads_checked_at
+    commit = github.push(NAME, "main", {"rollouts/new/main.py": "…"})
+    github.push(NAME, "other", {"a": "b"}, start="main")
+    push_hint(agents, "main", commit)
+    engine.sync(agents.pk)
+    assert heads_shown(agents) == {"main": commit}
+    assert Repository.objects.get().heads_checked_at == checked_at
+
+
+def test_it_trusts_the_head_and_not_the_hint(agents: Repository, github: GitHubEmulator) -> None:
+    older = github.push(NAME, "main", {"one": "1"})
+    newer = github.push(NAME, "main", {"two": "2"})
+    engine.sync(agents.pk)
+    push_hint(agents, "main", older)
+    engine.sync(agents.pk)
+    assert heads_shown(agents) == {"main": newer}
+    run = agents.sync_runs.latest("pk")
+    assert (run.state, run.commit) == ("success", newer)
+
+
+def test_it_follows_a_force_push(agents: Repository, github: GitHubEmulator) -> None:
+    engine.sync(agents.pk)
+    root = github.replace(NAME, "main", {"rollouts/only/main.py": "…"})
+    check_all(agents)
+    assert heads_shown(agents) == {"main": root}
+    assert names_on(agents, "main") == ["only"]
+
+
+def test_it_keeps_a_tombstone_of_a_deleted_branch(
+    agents: Repository, github: GitHubEmulator
+) -> None:
+    github.create_branch(NAME, "feature/x", "main")
+    check_all(agents)
+    github.delete_branch(NAME, "feature/x")
+    check_all(agents)
+    grave = agents.branches.get(name="feature/x")
+    assert grave.deleted_at is not None
+    assert names_on(agents, "feature/x") == ["maths", "search"]
+    assert heads_shown(agents) == github.heads(NAME)
+
+
+def test_it_revives_a_branch_made_again(agents: Repository, github: GitHubEmulator) -> None:
+    github.create_branch(NAME, "again", "main")
+    check_all(agents)
+    github.delete_branch(NAME, "again")
+    check_all(agents)
+    github.create_branch(NAME, "again", "main")
+    check_all(agents)
+    assert heads_shown(agents) == github.heads(NAME)
+
+
+def test_it_supersedes_a_push_to_a_branch_that_is_gone(
+    agents: Repository, github: GitHubEmulator
+) -> None:
+    engine.sync(agents.pk)
+    run = push_hint(agents, "short-lived", "1" * 40)
+    engine.sync(agents.pk)
+    run.refresh_from_db()
+    assert run.state == "superseded"
+    assert heads_shown(agents) == github.heads(NAME)
+
+
+def test_it_says_when_a_push_brought_nothing(agents: Repository) -> None:
+    engine.sync(agents.pk)
+    run = push_hint(agents, "main")
+    engine.sync(agents.pk)
+    run.refresh_from_db()
+    assert run.state == "success"
+    assert run.reason == "Nothing changed: the branch already showed this commit."
+
+
+def test_it_writes_one_row_when_nothing_changed(
+    agents: Repository, django_assert_num_queries
+) -> None:
+    check_all(agents)
+    first = agents.heads_checked_at
+    agents.request_full_check()
+    # Lock, repository, token, open runs, the one UPDATE, unlock.
+    with django_assert_num_queries(6):
+        engine.sync(agents.pk)
+    agents.refresh_from_db()
+    assert agents.heads_checked_at > first
+    assert agents.full_check_requested_at is None
+
+
+def test_it_keeps_a_request_made_during_the_check(agents: Repository) -> None:
+    asked_at = now()
+    later = asked_at + timedelta(seconds=1)
+    Repository.objects.update(full_check_requested_at=later)
+    agents.note_full_check(asked_at, "digest")
+    agents.refresh_from_db()
+    assert agents.full_check_requested_at == later
+
+
+def test_it_tells_branches_apart_by_their_exact_names(
+    agents: Repository, github: GitHubEmulator
+) -> None:
+    odd = [
+        "A",
+        "a/b",
+        "a-b",
+        "feature/ui#123",
+        "100%25",
+        "x+y&z",
+        "ünï/码",
+        "x;$(touch${IFS}pwned)",
+    ]
+    for name in odd:
+        github.create_branch(NAME, name, "main")
+    check_all(agents)
+    assert heads_shown(agents) == github.heads(NAME)
+    assert set(heads_shown(agents)) == {"main", *odd}
+
+
+def test_it_marks_only_the_broken_rollout(agents: Repository, github: GitHubEmulator) -> None:
+    github.push(NAME, "main", {"rollouts/maths/pyproject.toml": "[project\n"})
+    check_all(agents)
+    found = RolloutVersion.objects.on(agents.branches.get(name="main"))
+    assert dict(found.values_list("rollout__name", "problem_count")) == {"maths": 1, "search": 0}
+    assert agents.sync_runs.latest("pk").state == "issues"
+
+
+def test_it_syncs_an_empty_repository_with_its_first_push(
+    agents: Repository, github: GitHubEmulator
+) -> None:
+    github.delete_branch(NAME, "main")
+    check_all(agents)
+    assert heads_shown(agents) == {}
+    github.push(NAME, "main", FILES)
+    check_all(agents)
+    assert heads_shown(agents) == github.heads(NAME)
+
+
+def test_it_takes_up_what_a_dead_worker_left(agents: Repository) -> None:
+    engine.sync(agents.pk)
+    run = push_hint(agents, "main")
+    SyncRun.objects.filter(pk=run.pk).update(state="syncing", started_at=now())
+    newer = push_hint(agents, "main")
+    engine.sync(agents.pk)
+    run.refresh_from_db()
+    newer.refresh_from_db()
+    assert (run.state, newer.state) == ("superseded", "success")
+
+
+def test_it_leaves_a_repository_that_somebody_else_syncs(agents: Repository) -> None:
+    held, done = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with repository_lock(agents.pk):
+            held.set()
+            done.wait(10)
+        connections.close_all()
+
+    other = threading.Thread(target=hold)
+    other.start()
+    held.wait(10)
+    again_at = engine.sync(agents.pk)
+    done.set()
+    other.join()
+    assert again_at is not None
+    assert agents.sync_runs.count() == 0
+
+
+def test_it_waits_out_a_rate_limit(agents: Repository, github: GitHubEmulator) -> None:
+    check_all(agents)
+    github.push(NAME, "main", {"one": "1"})
+    run = push_hint(agents, "main")
+    github.trouble("/acme/agents.git", status=429, headers={"Retry-After": "120"})
+    again_at = engine.sync(agents.pk)
+    agents.refresh_from_db()
+    run.refresh_from_db()
+    assert again_at == agents.retry_at
+    assert timedelta(seconds=100) < again_at - now() < timedelta(seconds=121)
+    assert (agents.trouble, run.state) == ("rate limited", "pending")
+    assert names_on(agents, "main") == ["maths", "search"]
+
+
+def test_it_tries_again_after_an_outage(agents: Repository, github: GitHubEmulator) -> None:
+    check_all(agents)
+    commit = github.push(NAME, "main", {"one": "1"})
+    run = push_hint(agents, "main", commit)
+    github.trouble("/acme/agents.git", status=503, times=1)
+    assert engine.sync(agents.pk) is not None
+    agents.refresh_from_db()
+    assert agents.trouble == "unavailable"
+    assert engine.sync(agents.pk) is None
+    agents.refresh_from_db()
+    run.refresh_from_db()
+    assert (agents.trouble, run.state, heads_shown(agents)) == ("", "success", {"main": commit})
+
+
+def test_it_ends_runs_when_the_app_is_refused(agents: Repository, github: GitHubEmulator) -> None:
+    check_all(agents)
+    run = push_hint(agents, "main")
+    github.suspend(agents.installation.github_id)
+    assert engine.sync(agents.pk) is None
+    agents.refresh_from_db()
+    run.refresh_from_db()
+    assert (agents.trouble, run.state) == ("denied", "failed")
+    assert run.reason == agents.trouble_reason
+    assert names_on(agents, "main") == ["maths", "search"]
+
+
+def test_it_asks_for_a_new_token_when_the_kept_one_is_refused(
+    agents: Repository, github: GitHubEmulator
+) -> None:
+    check_all(agents)
+    commit = github.push(NAME, "main", {"one": "1"})
+    github.expire_tokens()
+    check_all(agents)
+    assert (agents.trouble, heads_shown(agents)) == ("", {"main": commit})
+
+
+def test_it_never_shows_half_a_branch(agents: Repository) -> None:
+    with pytest.raises(Exception, match="branch_with_a_commit_has_a_catalog"):
+        Branch.objects.create(repository=agents, name="half", commit="1" * 40)
+    connection.close()
+
+
+def test_it_asks_the_same_number_of_queries_for_2_and_40_branches(
+    agents: Repository, github: GitHubEmulator, django_assert_max_num_queries
+) -> None:
+    for number in range(40):
+        files = {f"rollouts/maths/{number}.py": "…"}
+        github.push(NAME, f"branch-{number}", files, start="main")
+    with django_assert_max_num_queries(60):
+        engine.sync(agents.pk)
+    assert heads_shown(agents) == github.heads(NAME)
