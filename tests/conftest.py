@@ -8,6 +8,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from procrastinate.contrib.django import app
+from procrastinate.contrib.django.django_connector import DjangoConnector
 
 from rollouts_app.models import Installation, Membership, Repository, User, Workspace
 from rollouts_app.onboarding import tie_repository
@@ -117,8 +118,10 @@ def truncate_queue() -> None:
 def work_off_the_queue(transactional_db: None, empty_queue: None) -> Callable[[], None]:
     """A real worker that works off what waits now."""
 
+    connector: DjangoConnector = app.connector  # type: ignore[assignment]
+
     def work() -> None:
-        with app.replace_connector(app.connector.get_worker_connector()) as worker_app:
+        with app.replace_connector(connector.get_worker_connector()) as worker_app:
             worker_app.run_worker(
                 wait=False, install_signal_handlers=False, listen_notify=False, delete_jobs="always"
             )

@@ -6,12 +6,13 @@ from datetime import timedelta
 import pytest
 from django.db import connection, connections
 from django.utils.timezone import now
+from pytest_django import DjangoAssertNumQueries
 
 from rollouts_app.models import Branch, Catalog, Repository, RolloutVersion, SyncRun
 from rollouts_app.sync import engine
 from rollouts_app.sync.locks import repository_lock
 from tests.conftest import FILES
-from tests.github_emulator import GitHubEmulator, Submodule, Symlink
+from tests.github_emulator import Content, GitHubEmulator, Submodule, Symlink
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -59,12 +60,13 @@ def test_it_ends_each_run_with_what_happened(agents: Repository) -> None:
     engine.sync(agents.pk)
     [run] = agents.sync_runs.all()
     assert (run.state, run.trigger, run.subject) == ("success", "connected", run.subject)
-    assert (run.catalog_before, run.catalog_after.rollout_count) == (None, 2)
+    after = run.catalog_after
+    assert (run.catalog_before, after and after.rollout_count) == (None, 2)
     assert run.commit == agents.branches.get(name="main").commit
 
 
 def test_it_takes_only_directories_for_rollouts(agents: Repository, github: GitHubEmulator) -> None:
-    odd = {
+    odd: dict[str, Content] = {
         "rollouts/.gitkeep": "",
         "rollouts/notes.md": "x",
         "rollouts/link": Symlink("maths"),
@@ -77,11 +79,11 @@ def test_it_takes_only_directories_for_rollouts(agents: Repository, github: GitH
 
 @pytest.mark.parametrize("odd", [Symlink("configs"), Submodule("1" * 40), "a file"], ids=str)
 def test_it_takes_nothing_else_for_the_rollouts_directory(
-    agents: Repository, github: GitHubEmulator, odd: object
+    agents: Repository, github: GitHubEmulator, odd: Content
 ) -> None:
     github.push(NAME, "odd", dict.fromkeys(FILES) | {"rollouts": odd}, start="main")
     check_all(agents)
-    assert agents.branches.get(name="odd").catalog.has_rollouts_directory is False
+    assert agents.branches.get(name="odd", catalog__rollouts_tree="").commit != ""
 
 
 def test_it_writes_nothing_twice(agents: Repository, github: GitHubEmulator) -> None:
@@ -168,15 +170,17 @@ def test_it_says_when_a_push_brought_nothing(agents: Repository) -> None:
 
 
 def test_it_writes_one_row_when_nothing_changed(
-    agents: Repository, django_assert_num_queries
+    agents: Repository, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     check_all(agents)
     first = agents.heads_checked_at
     agents.request_full_check()
-    # Lock, repository, token, open runs, the one UPDATE, unlock.
-    with django_assert_num_queries(6):
+    # Lock, repository, token, open runs, the one UPDATE, whether more was asked for, unlock.
+    with django_assert_num_queries(7):
         engine.sync(agents.pk)
     agents.refresh_from_db()
+    assert first
+    assert agents.heads_checked_at
     assert agents.heads_checked_at > first
     assert agents.full_check_requested_at is None
 
@@ -267,6 +271,7 @@ def test_it_waits_out_a_rate_limit(agents: Repository, github: GitHubEmulator) -
     again_at = engine.sync(agents.pk)
     agents.refresh_from_db()
     run.refresh_from_db()
+    assert again_at
     assert again_at == agents.retry_at
     assert timedelta(seconds=100) < again_at - now() < timedelta(seconds=121)
     assert (agents.trouble, run.state) == ("rate limited", "pending")
@@ -290,11 +295,13 @@ def test_it_tries_again_after_an_outage(agents: Repository, github: GitHubEmulat
 def test_it_ends_runs_when_the_app_is_refused(agents: Repository, github: GitHubEmulator) -> None:
     check_all(agents)
     run = push_hint(agents, "main")
+    agents.request_full_check()
     github.suspend(agents.installation.github_id)
     assert engine.sync(agents.pk) is None
     agents.refresh_from_db()
     run.refresh_from_db()
     assert (agents.trouble, run.state) == ("denied", "failed")
+    assert agents.full_check_requested_at is None
     assert run.reason == agents.trouble_reason
     assert names_on(agents, "main") == ["maths", "search"]
 
@@ -316,7 +323,9 @@ def test_it_never_shows_half_a_branch(agents: Repository) -> None:
 
 
 def test_it_asks_the_same_number_of_queries_for_2_and_40_branches(
-    agents: Repository, github: GitHubEmulator, django_assert_max_num_queries
+    agents: Repository,
+    github: GitHubEmulator,
+    django_assert_max_num_queries: DjangoAssertNumQueries,
 ) -> None:
     for number in range(40):
         files = {f"rollouts/maths/{number}.py": "…"}

@@ -5,7 +5,6 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from django.http import HttpResponse
 from django.test import Client
 from procrastinate.contrib.django.models import ProcrastinateJob
 
@@ -25,7 +24,7 @@ def sent(github: GitHubEmulator, event: str) -> Delivery:
     return [delivery for delivery in github.deliveries if delivery.event == event][-1]
 
 
-def signed(event: str, payload: dict[str, Any], **headers: str) -> HttpResponse:
+def signed(event: str, payload: dict[str, Any], **headers: str) -> Any:
     """Post a body of our own with a genuine signature."""
     body = json.dumps(payload).encode()
     return Client().post(

@@ -13,6 +13,8 @@ from rollouts_app.models.repositories import Repository
 if TYPE_CHECKING:
     from rollouts_app.models.repositories import Branch
 
+    Ids = ArrayField[list[int], list[int]]
+
 
 # A catalog's identity within its repository: the ids of the `rollouts` and `configs` trees.
 Pair = tuple[str, str]
@@ -30,9 +32,9 @@ class Catalog(models.Model):
     repository = models.ForeignKey(Repository, on_delete=models.CASCADE, related_name="catalogs")
     rollouts_tree = models.CharField(max_length=64, blank=True)
     configs_tree = models.CharField(max_length=64, blank=True)
-    versions: ArrayField = ArrayField(models.BigIntegerField(), default=list)
-    configs: ArrayField = ArrayField(models.BigIntegerField(), default=list)
-    # What only the combination shows, as {"rollout": name, ...problem}.
+    versions: "Ids" = ArrayField(models.BigIntegerField(), default=list)
+    configs: "Ids" = ArrayField(models.BigIntegerField(), default=list)
+    # What only the combination shows: a config that names a rollout which is not there.
     problems = models.JSONField(default=list)
     problem_count = models.PositiveIntegerField(default=0)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -82,7 +84,7 @@ class Rollout(models.Model):
 def ids_in(catalog_id: int | None, array: str) -> models.QuerySet[Catalog, int]:
     """The ids held by one of a catalog's arrays, as a subquery."""
     return (
-        Catalog.objects.filter(pk=catalog_id)
+        Catalog.objects.filter(pk__in=[] if catalog_id is None else [catalog_id])
         .annotate(member=Func(F(array), function="unnest"))
         .values_list("member", flat=True)
     )

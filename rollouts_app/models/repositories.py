@@ -95,7 +95,11 @@ class Repository(models.Model):
         if self.trouble:
             Repository.objects.filter(pk=self.pk).update(**self.NO_TROUBLE)
 
-    def note_trouble(self, trouble: str, reason: str, retry_at: datetime | None = None) -> None:
+    def drop_full_check(self) -> None:
+        """Forget the request for a full check: it was answered by a refusal."""
+        Repository.objects.filter(pk=self.pk).update(full_check_requested_at=None)
+
+    def note_trouble(self, trouble: str, reason: str, retry_at: datetime) -> None:
         """Record why GitHub could not be looked at. `trouble_since` keeps the first time."""
         Repository.objects.filter(pk=self.pk).update(
             trouble=trouble,

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 from django.conf import settings
+from django.db.models import Exists, OuterRef, Q
 from django.utils.timezone import now
 
 from rollouts_app.errors import Denied, GitHubError, Gone, RateLimited, Unavailable
@@ -26,6 +27,9 @@ log = logging.getLogger(__name__)
 CHUNK = 500
 # A branch may move again between listing and fetching; then the listing is repeated.
 LISTINGS = 3
+# What is asked for while we work is done before the lock is given back: the ring that came with it
+# finds the lock taken, and the queue looks again only after a pause.
+ROUNDS = 20
 LOCKED_RETRY = timedelta(seconds=5)
 SHORTEST_WAIT = timedelta(seconds=5)
 
@@ -40,10 +44,27 @@ def sync(repository_id: int) -> datetime | None:
     with repository_lock(repository_id) as is_ours:
         if not is_ours:
             return now() + LOCKED_RETRY
-        repository = (
-            Repository.objects.select_related("installation").filter(pk=repository_id).first()
-        )
-        return _attempt(repository) if repository else None
+        for _ in range(ROUNDS):
+            repository = _with_work(repository_id)
+            if repository is None:
+                return None
+            again_at = _attempt(repository)
+            if again_at:
+                return again_at
+        return None
+
+
+def _with_work(repository_id: int) -> Repository | None:
+    """The repository as it is now, if anything is asked of it."""
+    return (
+        Repository.objects.select_related("installation")
+        .filter(pk=repository_id)
+        .filter(Q(full_check_requested_at__isnull=False) | Q(Exists(OPEN_RUNS)))
+        .first()
+    )
+
+
+OPEN_RUNS = SyncRun.objects.open().filter(repository=OuterRef("pk"))
 
 
 def _attempt(repository: Repository) -> datetime | None:
@@ -61,8 +82,6 @@ def _attempt(repository: Repository) -> datetime | None:
 
 
 def _look_and_write(repository: Repository) -> None:
-    if not (repository.full_check_requested_at or repository.sync_runs.open().exists()):
-        return
     try:
         _sync_with(store_for(repository), repository)
     except Denied:
@@ -153,7 +172,9 @@ def _put_back(repository: Repository, reason: str) -> None:
 def _give_up(repository: Repository, trouble: str, error: GitHubError) -> None:
     """Being refused does not mend itself by asking again: runs end, the timer keeps looking."""
     log.warning("Sync of %s failed: %s", repository, error)
-    repository.note_trouble(trouble, str(error))
+    interval = timedelta(seconds=settings.SYNC_INTERVAL_SECONDS)
+    repository.note_trouble(trouble, str(error), retry_at=now() + interval)
+    repository.drop_full_check()
     for run in open_runs(repository):
         run.close(SyncRun.State.FAILED, str(error))
 

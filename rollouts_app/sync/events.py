@@ -165,9 +165,9 @@ def _text(payload: Payload, key: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _number(payload: Payload, key: str) -> int | None:
+def _number(payload: Payload, key: str) -> int:
     value = payload.get(key)
-    return value if isinstance(value, int) else None
+    return value if isinstance(value, int) else 0
 
 
 def _object(payload: Payload, key: str) -> Payload:

@@ -33,7 +33,7 @@ def write_versions(repository: Repository, contents: Mapping[Key, catalog.Rollou
     )
     _copy(
         RolloutVersion,
-        ["rollout", "tree_id", "description", "readme", "metadata", "problems", "problem_count"],
+        ["rollout_id", "tree_id", "description", "readme", "metadata", "problems", "problem_count"],
         (
             (
                 rollouts[name],
@@ -50,7 +50,7 @@ def write_versions(repository: Repository, contents: Mapping[Key, catalog.Rollou
 
 def write_configs(repository: Repository, contents: Mapping[Key, catalog.ConfigContents]) -> None:
     """Write new config versions."""
-    columns = ["repository", "path", "blob_id", "kind", "rollout_name", "parsed"]
+    columns = ["repository_id", "path", "blob_id", "kind", "rollout_name", "parsed"]
     _copy(
         ConfigVersion,
         [*columns, "problems", "problem_count"],
@@ -77,7 +77,7 @@ def write_catalogs(repository: Repository, contents: Mapping[Pair, "Contents"]) 
     configs = ConfigVersion.objects.known(
         repository, {key for content in contents.values() for key in content.configs.items()}
     )
-    columns = ["repository", "rollouts_tree", "configs_tree", "versions", "configs"]
+    columns = ["repository_id", "rollouts_tree", "configs_tree", "versions", "configs"]
     created_at = now()
     _copy(
         Catalog,
@@ -150,12 +150,11 @@ def _problems(problems: Sequence[catalog.Problem]) -> tuple[Jsonb, int]:
 
 
 def _copy(
-    model: type[models.Model], fields: Sequence[str], rows: Iterable[Sequence[object]]
+    model: type[models.Model], columns: Sequence[str], rows: Iterable[Sequence[object]]
 ) -> None:
     """Insert rows by COPY, the fastest way into PostgreSQL."""
-    columns = [sql.Identifier(model._meta.get_field(field).column) for field in fields]
     command = sql.SQL("COPY {} ({}) FROM STDIN").format(
-        sql.Identifier(model._meta.db_table), sql.SQL(", ").join(columns)
+        sql.Identifier(model._meta.db_table), sql.SQL(", ").join(map(sql.Identifier, columns))
     )
     with connection.cursor() as cursor, cursor.copy(command) as copy:
         for row in rows:

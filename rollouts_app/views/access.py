@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import wraps
-from typing import TYPE_CHECKING, Concatenate, ParamSpec
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from django.contrib.auth import REDIRECT_FIELD_NAME
@@ -18,8 +18,6 @@ from rollouts_app.models import Membership, User, Workspace
 
 if TYPE_CHECKING:
     from django_htmx.middleware import HtmxDetails
-
-Page = ParamSpec("Page")
 
 
 class PersonRequest(HttpRequest):
@@ -39,7 +37,7 @@ class WorkspaceRequest(PersonRequest):
 class LoginRequiredMiddleware(DjangoLoginRequired):
     """Closes every door that is not marked open; a part of a page leads back to the whole page."""
 
-    def handle_no_permission(
+    def handle_no_permission(  # type: ignore[override]
         self, request: HttpRequest, view_func: Callable[..., HttpResponseBase]
     ) -> HttpResponseBase:
         htmx: HtmxDetails = request.htmx  # type: ignore[attr-defined]
@@ -51,15 +49,11 @@ class LoginRequiredMiddleware(DjangoLoginRequired):
         return HttpResponseClientRedirect(f"{resolve_url('account_login')}?{query}")
 
 
-def workspace_page(
-    view: Callable[Concatenate[WorkspaceRequest, Page], HttpResponse],
-) -> Callable[Concatenate[WorkspaceRequest, str, Page], HttpResponse]:
+def workspace_page(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
     """Finds the workspace through the caller's membership: 404 for everyone else."""
 
     @wraps(view)
-    def wrapper(
-        request: WorkspaceRequest, workspace: str, *args: Page.args, **kwargs: Page.kwargs
-    ) -> HttpResponse:
+    def wrapper(request: WorkspaceRequest, workspace: str, **kwargs: Any) -> HttpResponse:
         membership = get_object_or_404(
             request.user.memberships.select_related(
                 "workspace", "workspace__repository", "workspace__repository__installation"
@@ -67,22 +61,21 @@ def workspace_page(
             workspace__slug=workspace,
         )
         request.membership, request.workspace = membership, membership.workspace
-        request.session["last_workspace"] = workspace
-        return view(request, *args, **kwargs)
+        if request.session.get("last_workspace") != workspace:
+            request.session["last_workspace"] = workspace
+        return view(request, **kwargs)
 
     return wrapper
 
 
-def manager_page(
-    view: Callable[Concatenate[WorkspaceRequest, Page], HttpResponse],
-) -> Callable[Concatenate[WorkspaceRequest, str, Page], HttpResponse]:
+def manager_page(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
     """A workspace page for owners and admins; members are told who may."""
 
     @wraps(view)
-    def wrapper(request: WorkspaceRequest, *args: Page.args, **kwargs: Page.kwargs) -> HttpResponse:
+    def wrapper(request: WorkspaceRequest, **kwargs: Any) -> HttpResponse:
         if not request.membership.may_manage_connection:
             raise PermissionDenied("Owners and admins manage this connection.")
-        return view(request, *args, **kwargs)
+        return view(request, **kwargs)
 
     return workspace_page(wrapper)
 

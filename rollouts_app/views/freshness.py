@@ -5,6 +5,8 @@ from datetime import datetime
 
 from rollouts_app.models import Branch, Repository, SyncRun
 
+PASSING_TROUBLES = {Repository.Trouble.RATE_LIMITED, Repository.Trouble.UNAVAILABLE}
+
 
 @dataclass(frozen=True)
 class Freshness:
@@ -51,7 +53,7 @@ def _state(repository: Repository, branch: Branch | None, *, is_syncing: bool) -
     if branch and branch.deleted_at:
         return "deleted"
     if repository.trouble:
-        return "waiting" if repository.retry_at else "blocked"
+        return "waiting" if repository.trouble in PASSING_TROUBLES else "blocked"
     if branch is None or not branch.commit:
         is_looking = is_syncing or repository.heads_checked_at is None
         return "reading" if is_looking or repository.full_check_requested_at else "fresh"

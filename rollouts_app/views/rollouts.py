@@ -30,8 +30,8 @@ def rollout_list(request: WorkspaceRequest) -> HttpResponse:
     if branch is None and name != repository.default_branch:
         return _unknown_branch(request, repository, name)
     query = request.GET.get("q", "").strip()
-    versions = RolloutVersion.objects.on(branch).matching(query) if branch else []
-    pages = Paginator(versions, ROLLOUTS_A_PAGE).get_page(request.GET.get("page"))
+    shown = RolloutVersion.objects.on(branch) if branch else RolloutVersion.objects.none()
+    pages = Paginator(shown.matching(query), ROLLOUTS_A_PAGE).get_page(request.GET.get("page"))
     context = {
         "repository": repository,
         "branch_name": name,

@@ -20,6 +20,8 @@ CONCURRENCY = 4
 # A worker without a heartbeat for this long is taken for dead, and its jobs are done again.
 HEARTBEAT_SECONDS = 2.0
 DEAD_AFTER_SECONDS = 8.0
+# How soon jobs are found that were not announced: those whose time came, or whose lock got free.
+POLLING_SECONDS = 1.0
 # What a job may take to end when the worker is told to stop.
 STOP_SECONDS = 20.0
 
@@ -68,6 +70,7 @@ async def work(worker_app: App, connector: WatchedConnector) -> bool:
         worker = asyncio.create_task(
             worker_app.run_worker_async(
                 concurrency=CONCURRENCY,
+                fetch_job_polling_interval=POLLING_SECONDS,
                 delete_jobs=DeleteJobCondition.ALWAYS,
                 install_signal_handlers=False,
                 shutdown_graceful_timeout=STOP_SECONDS,

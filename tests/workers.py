@@ -1,0 +1,41 @@
+"""Real workers, as processes of their own, on the tests' database."""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import urlencode
+
+from django.db import connection
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def database_url() -> str:
+    """The address of the database the tests run on."""
+    parts = connection.get_connection_params()
+    names = {"dbname", "host", "port", "user", "password"}
+    query = urlencode({name: str(value) for name, value in parts.items() if name in names})
+    return f"postgres:///{parts['dbname']}?{query}"
+
+
+def start_worker() -> "subprocess.Popen[bytes]":
+    """`manage.py worker` in a session of its own."""
+    environment = os.environ | {"DATABASE_URL": database_url()}
+    return subprocess.Popen(
+        [sys.executable, "manage.py", "worker"],
+        cwd=ROOT,
+        env=environment | {"DJANGO_SETTINGS_MODULE": "osmosis_web.settings"},
+        start_new_session=True,
+    )
+
+
+def wait_until(is_so: Callable[[], object], seconds: float = 20) -> None:
+    """Return once something is so. Raises TimeoutError."""
+    deadline = time.monotonic() + seconds
+    while not is_so():
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"{is_so} did not come true within {seconds} s")
+        time.sleep(0.05)
