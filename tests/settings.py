@@ -20,6 +20,10 @@ def free_port() -> int:
 FOLDER = Path(tempfile.mkdtemp(prefix="osmosis-tests-"))
 LIVE_SERVER = f"127.0.0.1:{free_port()}"
 EMULATOR = GitHubEmulator(FOLDER / "github", free_port())
+EMULATOR.app.callback_urls = [
+    f"http://{host}/accounts/github/login/callback/" for host in ("testserver", LIVE_SERVER)
+]
+EMULATOR.app.setup_url = f"http://{LIVE_SERVER}/onboarding/installed"
 
 os.environ |= {
     "PUBLIC_URL": f"http://{LIVE_SERVER}",

@@ -91,7 +91,7 @@ def write_catalogs(repository: Repository, contents: Mapping[Pair, "Contents"]) 
 
 def _catalog_row(
     content: "Contents", versions: dict[Key, RolloutVersion], configs: dict[Key, ConfigVersion]
-) -> tuple[list[int], list[int], Jsonb, int]:
+) -> tuple[str, str, Jsonb, int]:
     held = [versions[key] for key in content.rollouts.items()]
     named = [configs[key] for key in content.configs.items()]
     problems = catalog.combination_problems(
@@ -99,7 +99,12 @@ def _catalog_row(
     )
     own = sum(row.problem_count for row in held) + sum(row.problem_count for row in named)
     rows, count = _problems(problems)
-    return [row.pk for row in held], [row.pk for row in named], rows, own + count
+    return _array(held), _array(named), rows, own + count
+
+
+def _array(rows: Sequence[models.Model]) -> str:
+    """The ids as PostgreSQL writes an array: several times as fast as having them adapted."""
+    return "{" + ",".join(str(row.pk) for row in rows) + "}"
 
 
 def settle(moves: Sequence[Move], read: Mapping[str, "ReadCommit"]) -> None:
