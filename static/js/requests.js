@@ -9,7 +9,7 @@ const notice = document.getElementById("alert");
 const tell = (text) => {
   (document.querySelector("dialog[open]") ?? document.body).append(notice); // what lies outside an open dialog is not read out
   notice.hidden = false;
-  const words = notice.querySelector("[role=alert]");
+  const words = notice.querySelector("p");
   if (words.textContent !== text) words.textContent = text;
 };
 document.addEventListener("htmx:responseError", ({ detail: { xhr } }) =>
