@@ -108,5 +108,3 @@ def test_it_tells_the_two_hours_apart_that_share_a_clock_time() -> None:
 )
 def test_it_makes_hidden_characters_visible(text: str, shown: str) -> None:
     assert visible(text) == shown
-
-

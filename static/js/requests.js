@@ -5,14 +5,13 @@ document.addEventListener("htmx:beforeRequest", (event) => {
 const lookAgain = () => document.hidden || document.body.dispatchEvent(new Event("tab-shown"));
 document.addEventListener("visibilitychange", lookAgain);
 window.addEventListener("focus", lookAgain);
-const notice = document.getElementById("alert");
+// A dialog brings a notice of its own, after the page's: the last one is the one that can be heard.
+const notice = () => [...document.querySelectorAll(".alert")].at(-1);
 const tell = (text) => {
-  (document.querySelector("dialog[open]") ?? document.body).append(notice); // what lies outside an open dialog is not read out
-  notice.hidden = false;
-  const words = notice.querySelector("p");
-  if (words.textContent !== text) words.textContent = text;
+  notice().hidden = false;
+  if (notice().querySelector("p").textContent !== text) notice().querySelector("p").textContent = text;
 };
 document.addEventListener("htmx:responseError", ({ detail: { xhr } }) =>
-  tell(notice.dataset[`s${xhr.status}`] ?? notice.dataset.other.replace("%", xhr.status)));
-document.addEventListener("htmx:sendError", () => tell(notice.dataset.offline));
-document.addEventListener("htmx:afterOnLoad", ({ detail: { xhr } }) => { if (xhr.status < 400) notice.hidden = true; });
+  tell(notice().dataset[`s${xhr.status}`] ?? notice().dataset.other.replace("%", xhr.status)));
+document.addEventListener("htmx:sendError", () => tell(notice().dataset.offline));
+document.addEventListener("htmx:afterOnLoad", ({ detail: { xhr } }) => { if (xhr.status < 400) notice().hidden = true; });
