@@ -1,0 +1,96 @@
+"""A small GitHub on loopback, shaped as GitHub Enterprise."""
+
+import re
+import threading
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from .git_http import GitAccess
+from .server import Seen, Server
+from .settings import World
+from .trouble import Trouble, Troubles
+from .web import Routes
+
+
+class GitHubEmulator(World):
+    """The whole of it: pages and OAuth at the root, API below /api/v3, git at /OWNER/NAME.git.
+
+    State, repositories and the App's credentials live in `folder`, and a later start goes on with
+    them. A port of 0 takes a free one at the first start and keeps it. With `anonymous_git` anybody
+    may clone and push without credentials, as `default_pusher` (else: an owner of the repository).
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        port: int = 0,
+        *,
+        anonymous_git: bool = False,
+        default_pusher: str | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        super().__init__(folder, port, clock)
+        self.troubles = Troubles()
+        self._access = GitAccess(anonymous_git, default_pusher)
+        self._server: Server | None = None
+
+    def start(self) -> None:
+        """Answer requests, on threads of its own. Raises OSError when the port is taken."""
+        self._server = Server(self, ROUTES, self.troubles, self._access)
+        self.port = self._server.server_port
+        threading.Thread(
+            target=self._server.serve_forever, args=(0.05,), name="github", daemon=True
+        ).start()
+        self.outbox.start()
+
+    def stop(self) -> None:
+        """Answer no more; connections are closed, deliveries that wait are kept."""
+        if self._server:
+            self._server.shutdown()
+            self._server.server_close()
+            self._server = None
+            self.outbox.stop()
+
+    def __enter__(self) -> "GitHubEmulator":
+        self.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.stop()
+
+    def reset(self) -> None:
+        """Forget everything but the port and the App's credentials and addresses."""
+        super().reset()
+        self.troubles.clear()
+        self.requests.clear()
+
+    @property
+    def requests(self) -> list[Seen]:
+        """Requests that came in since the start or the last reset: (method, path with query)."""
+        return self._server.seen if self._server else []
+
+    def trouble(
+        self,
+        where: str | re.Pattern[str],
+        *,
+        method: str | None = None,
+        status: int | None = None,
+        headers: Mapping[str, str] | None = None,
+        body: str | bytes | dict[str, object] | None = None,
+        delay: float = 0,
+        cut: int | None = None,
+        times: int | None = None,
+    ) -> Trouble:
+        """Let requests fail, `times` times or until `end()` of what is returned.
+
+        `where` is how their address starts, or a pattern to find in it; git's addresses count too.
+        They get `status` with `headers` and `body` (default: GitHub's words for it) instead of the
+        real answer, after `delay` seconds, and the answer breaks off after `cut` bytes of its body.
+        """
+        return self.troubles.add(
+            Trouble(where, method, status, headers or {}, body, delay, cut, times)
+        )
+
+
+ROUTES = Routes()

@@ -1,0 +1,213 @@
+"""The App's installations, and the tokens that come with them."""
+
+import secrets
+from collections.abc import Collection
+from typing import Literal
+
+from . import payloads
+from .core import UnknownName
+from .records import Account, Installation, Repository, Selection, Token
+from .repositories import Repositories
+
+INSTALLATION_TOKEN_SECONDS = 3600
+USER_TOKEN_SECONDS = 8 * 3600
+REFRESH_TOKEN_SECONDS = 15897600
+
+
+class Installations(Repositories):
+    """The App on accounts."""
+
+    def install(
+        self,
+        login: str,
+        *,
+        repositories: Collection[str] | Literal["all"] = "all",
+        by: str | None = None,
+    ) -> int:
+        """Install the App on an account, for some or all repositories; the installation's id."""
+        account, now = self.account_named(login), self.clock()
+        if self.installation_on(account):
+            raise ValueError(f"The App is installed on {login} already.")
+        chosen = [] if repositories == "all" else [self.repository_named(n) for n in repositories]
+        selection: Selection = "all" if repositories == "all" else "selected"
+        with self.changing() as state:
+            installation = Installation(
+                id=state.next_id(),
+                account_id=account.id,
+                selection=selection,
+                repository_ids=[repository.id for repository in chosen],
+                permissions=dict(self.app.permissions),
+                events=list(self.app.events),
+                created_at=now,
+                updated_at=now,
+            )
+            state.installations[installation.id] = installation
+            self._tell("created", installation, by, state.repositories_of(installation))
+        return installation.id
+
+    def uninstall(self, installation_id: int, *, by: str | None = None) -> None:
+        """Remove the App from an account; its tokens die with it."""
+        installation = self.installation(installation_id)
+        with self.changing() as state:
+            self._tell("deleted", installation, by, state.repositories_of(installation))
+            del state.installations[installation.id]
+            self._drop_tokens(installation.id)
+
+    def suspend(self, installation_id: int, *, by: str | None = None) -> None:
+        """Block the App's access until it is unsuspended."""
+        installation = self.installation(installation_id)
+        with self.changing():
+            installation.suspended_at = installation.updated_at = self.clock()
+            installation.suspended_by = self._sender(installation, by).id
+            self._tell("suspend", installation, by)
+
+    def unsuspend(self, installation_id: int, *, by: str | None = None) -> None:
+        """Give the App its access back."""
+        installation = self.installation(installation_id)
+        with self.changing():
+            installation.suspended_at = installation.suspended_by = None
+            installation.updated_at = self.clock()
+            self._tell("unsuspend", installation, by)
+
+    def accept_permissions(self, installation_id: int, *, by: str | None = None) -> None:
+        """The owner accepts what the App asks for now: `app.permissions` and `app.events`."""
+        installation = self.installation(installation_id)
+        with self.changing():
+            installation.permissions = dict(self.app.permissions)
+            installation.events = list(self.app.events)
+            installation.updated_at = self.clock()
+            self._tell("new_permissions_accepted", installation, by)
+
+    def select_repositories(
+        self,
+        installation_id: int,
+        repositories: Collection[str] | Literal["all"],
+        *,
+        by: str | None = None,
+    ) -> None:
+        """Let the App reach exactly these repositories of the account, or all of them."""
+        installation = self.installation(installation_id)
+        chosen = [] if repositories == "all" else [self.repository_named(n) for n in repositories]
+        with self.changing() as state:
+            before = state.repositories_of(installation)
+            installation.selection = "all" if repositories == "all" else "selected"
+            installation.repository_ids = [repository.id for repository in chosen]
+            installation.updated_at = self.clock()
+            after = state.repositories_of(installation)
+            self.tell_access(
+                installation,
+                self._sender(installation, by),
+                added=[repository for repository in after if repository not in before],
+                removed=[repository for repository in before if repository not in after],
+            )
+
+    def add_repositories(
+        self, installation_id: int, repositories: Collection[str], *, by: str | None = None
+    ) -> None:
+        """Let the App reach more repositories."""
+        names = dict.fromkeys([*self._reached(installation_id), *repositories])
+        self.select_repositories(installation_id, list(names), by=by)
+
+    def remove_repositories(
+        self, installation_id: int, repositories: Collection[str], *, by: str | None = None
+    ) -> None:
+        """Take repositories out of the App's reach; the selection is by name from then on."""
+        left = [name for name in self._reached(installation_id) if name not in repositories]
+        self.select_repositories(installation_id, left, by=by)
+
+    def installation(self, installation_id: int) -> Installation:
+        """The installation of that id. Raises UnknownName."""
+        installation = self.state.installations.get(installation_id)
+        if installation is None:
+            raise UnknownName(f"There is no installation {installation_id} in the emulator.")
+        return installation
+
+    def installation_on(self, account: Account) -> Installation | None:
+        """The installation on an account."""
+        everywhere = self.state.installations.values()
+        return next((i for i in everywhere if i.account_id == account.id), None)
+
+    def token_for(
+        self,
+        installation_id: int,
+        *,
+        permissions: dict[str, str] | None = None,
+        repository_ids: list[int] | None = None,
+    ) -> str:
+        """A token of the installation, valid for an hour; optionally for less than all it may do.
+
+        GitHub's newer form `ghs_APPID_JWT` is several hundred characters long.
+        """
+        installation = self.installation(installation_id)
+        looks_like_a_jwt = ".".join(secrets.token_urlsafe(size) for size in (27, 210, 256))
+        token = Token(
+            value=f"ghs_{self.app.id}_{looks_like_a_jwt}",
+            kind="installation",
+            subject=installation_id,
+            expires_at=self.clock() + INSTALLATION_TOKEN_SECONDS,
+            permissions=dict(installation.permissions if permissions is None else permissions),
+            repository_ids=repository_ids,
+        )
+        return self.keep_token(token)
+
+    def user_token(self, login: str) -> str:
+        """A token by which the App acts as a person, valid for eight hours."""
+        person = self.account_named(login)
+        expires_at = self.clock() + USER_TOKEN_SECONDS
+        value = f"ghu_{secrets.token_urlsafe(27)}"
+        return self.keep_token(Token(value, "user", person.id, expires_at))
+
+    def refresh_token(self, login: str) -> str:
+        """What a new user token can be had for, once, within half a year."""
+        person = self.account_named(login)
+        expires_at = self.clock() + REFRESH_TOKEN_SECONDS
+        value = f"ghr_{secrets.token_urlsafe(57)}"
+        return self.keep_token(Token(value, "refresh", person.id, expires_at))
+
+    def token_reaches(self, token: Token, repository: Repository) -> bool:
+        """Whether an installation's token gives access to a repository."""
+        installation = self.installation(token.subject)
+        limited = token.repository_ids is not None and repository.id not in token.repository_ids
+        return not limited and repository in self.state.repositories_of(installation)
+
+    def keep_token(self, token: Token) -> str:
+        """Remember a token; those long expired are forgotten."""
+        now = self.clock()
+        with self.changing() as state:
+            fresh = {t.value: t for t in state.tokens.values() if t.expires_at > now}
+            state.tokens = {**fresh, token.value: token}
+        return token.value
+
+    def expire_tokens(self) -> None:
+        """Let every installation and user token run out now; refresh tokens stay good."""
+        with self.changing() as state:
+            tokens = state.tokens.values()
+            state.tokens = {token.value: token for token in tokens if token.kind == "refresh"}
+
+    def _drop_tokens(self, installation_id: int) -> None:
+        tokens = self.state.tokens
+        self.state.tokens = {
+            value: token
+            for value, token in tokens.items()
+            if token.kind != "installation" or token.subject != installation_id
+        }
+
+    def _reached(self, installation_id: int) -> list[str]:
+        installation = self.installation(installation_id)
+        return [self.state.full_name(r) for r in self.state.repositories_of(installation)]
+
+    def _sender(self, installation: Installation, login: str | None) -> Account:
+        if login is not None:
+            return self.account_named(login)
+        return self.owner_of(self.state.accounts[installation.account_id])
+
+    def _tell(
+        self,
+        action: str,
+        installation: Installation,
+        by: str | None,
+        repositories: list[Repository] | None = None,
+    ) -> None:
+        sender = self._sender(installation, by)
+        body = payloads.installation(self.shapes, action, installation, sender, repositories)
+        self.announce("installation", body, installation)
