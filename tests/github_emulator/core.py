@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from .bare import BareRepository
+from .budget import Budget
 from .records import Account, App, Installation, Repository
 from .shapes import Shapes
 from .state import State, load, new_app, save
@@ -30,6 +31,7 @@ class Core:
         self.port = port
         self.clock = clock
         self.lock = threading.RLock()
+        self.budget = Budget()
         self._depth = 0
         self._bare: dict[int, BareRepository] = {}
         (folder / "repositories").mkdir(parents=True, exist_ok=True)
@@ -107,6 +109,7 @@ class Core:
         """Forget everything but the App's credentials and addresses, and the port."""
         with self.changing():
             self.outbox.forget()
+            self.budget = Budget()
             fresh = State(self.state.app)
             # Numbers go on, so that nothing of the old world is taken for something of the new one.
             fresh.last_id = self.state.last_id

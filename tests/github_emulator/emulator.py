@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from . import rest_app, rest_facts
 from .git_http import GitAccess
 from .server import Seen, Server
 from .settings import World
@@ -94,3 +95,5 @@ class GitHubEmulator(World):
 
 
 ROUTES = Routes()
+for routes in (rest_app.ROUTES, rest_facts.ROUTES):
+    ROUTES.include(routes)

@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
-from . import git_http
+from . import git_http, rest
 from .body import Body, BrokenBody
 from .git_http import GitAccess
 from .settings import World
@@ -125,7 +125,9 @@ class Handler(BaseHTTPRequestHandler):
         except Exception:
             log.exception("%s %s failed.", request.method, request.path)
             return Answer(500, b"The emulator has a defect; its log says which.")
-        return answer or Answer(404, b"Not Found")
+        if answer is None and request.path.startswith(rest.ROOT):
+            return rest.refused(404, rest.NOT_FOUND)
+        return answer or Answer(404, b"Not Found", {"Content-Type": "text/plain"})
 
     def _git(self, request: Request, body: Body) -> None:
         visit = git_http.admit(request, self.server.access)

@@ -80,9 +80,11 @@ class World(Installations):
             self._leave_installation(repository, sender)
             self._remember_name(repository)
             repository.owner_id = self.account_named(to).id
-            kind = "organization" if former.type == "Organization" else "user"
-            changes = {"owner": {"from": {kind: self.shapes.account(former)}}}
-            self._updated("transferred", repository, sender, changes)
+            if former.type == "Organization":
+                origin = {"organization": self.shapes.organization(former)}
+            else:
+                origin = {"user": self.shapes.account(former)}
+            self._updated("transferred", repository, sender, {"owner": {"from": origin}})
 
     def delete_repository(self, full_name: str, *, by: str | None = None) -> None:
         """Remove a repository with all its content."""

@@ -75,6 +75,10 @@ class Routes:
 
         return register
 
+    def include(self, more: "Routes") -> None:
+        """Try these addresses, too."""
+        self._routes += more._routes
+
     def answer(self, request: Request) -> Answer | None:
         """The answer of the first address that fits, or None."""
         method = "GET" if request.method == "HEAD" else request.method

@@ -1,0 +1,180 @@
+"""The API's part about the App, its installations and their tokens.
+
+https://docs.github.com/en/rest/apps
+"""
+
+from .credentials import SUSPENDED, Refused
+from .records import Installation, Repository
+from .rest import NOT_FOUND, Call, api, counted_list, page
+from .shapes import Json, timestamp
+from .web import Answer, Routes, json_answer
+from .webhooks import Delivery
+
+ROUTES = Routes()
+
+
+@api(ROUTES, "GET", "/app")
+def app(call: Call) -> Answer:
+    """https://docs.github.com/en/rest/apps/apps#get-the-authenticated-app"""
+    call.by_app()
+    return json_answer(call.shapes.app())
+
+
+@api(ROUTES, "GET", "/app/installations")
+def installations(call: Call) -> Answer:
+    """https://docs.github.com/en/rest/apps/apps#list-installations-for-the-authenticated-app"""
+    call.by_app()
+    every = list(call.world.state.installations.values())
+    return page(call, every, lambda some: [call.shapes.installation(i) for i in some])
+
+
+@api(ROUTES, "GET", "/app/installations/{number}")
+def installation(call: Call, number: str) -> Answer:
+    """https://docs.github.com/en/rest/apps/apps#get-an-installation-for-the-authenticated-app"""
+    call.by_app()
+    return json_answer(call.shapes.installation(_installation(call, number)))
+
+
+@api(ROUTES, "POST", "/app/installations/{number}/access_tokens")
+def create_token(call: Call, number: str) -> Answer:
+    """https://docs.github.com/en/rest/apps/apps#create-an-installation-access-token-for-an-app"""
+    call.by_app()
+    record = _installation(call, number)
+    if record.suspended_at:
+        raise Refused(403, SUSPENDED)
+    chosen = _chosen_repositories(call, record)
+    permissions = _chosen_permissions(call, record)
+    ids = None if chosen is None else [repository.id for repository in chosen]
+    value = call.world.token_for(record.id, permissions=permissions, repository_ids=ids)
+    token = call.world.state.tokens[value]
+    answer: Json = {
+        "token": value,
+        "expires_at": timestamp(token.expires_at),
+        "permissions": token.permissions,
+        "repository_selection": record.selection if chosen is None else "selected",
+    }
+    if chosen is not None:
+        answer["repositories"] = [call.shapes.repository(repository) for repository in chosen]
+    return json_answer(answer, 201)
+
+
+@api(ROUTES, "GET", "/installation/repositories")
+def repositories(call: Call) -> Answer:
+    """https://docs.github.com/en/rest/apps/installations
+    #list-repositories-accessible-to-the-app-installation
+    """
+    record, token = call.by_installation(), call.caller.token
+    every = call.world.state.repositories_of(record)
+    reached = [r for r in every if token and call.world.token_reaches(token, r)]
+    contents = record.permissions.get("contents")
+    return page(
+        call,
+        [call.shapes.repository(r, "write" if contents == "write" else "read") for r in reached],
+        lambda some: {
+            **counted_list("repositories", len(reached))(some),
+            "repository_selection": record.selection,
+        },
+    )
+
+
+@api(ROUTES, "GET", "/app/hook/deliveries")
+def deliveries(call: Call) -> Answer:
+    """https://docs.github.com/en/rest/apps/webhooks#list-deliveries-for-an-app-webhook
+
+    Newest first. Real ones are paged by a cursor; here the cursor is the id to go on from.
+    """
+    call.by_app()
+    newest_first = sorted(call.world.deliveries, key=lambda made: made.number, reverse=True)
+    cursor = call.request.query.get("cursor", "")
+    if cursor.isdecimal():
+        newest_first = [made for made in newest_first if made.number <= int(cursor)]
+    size = min(int(call.request.query.get("per_page", "30")), 100)
+    headers = {}
+    if len(newest_first) > size:
+        following = f"per_page={size}&cursor={newest_first[size].number}"
+        headers["Link"] = f'<{call.world.url}{call.request.path}?{following}>; rel="next"'
+    return json_answer([_delivery(made) for made in newest_first[:size]], headers=headers)
+
+
+@api(ROUTES, "GET", "/app/hook/deliveries/{number}")
+def delivery(call: Call, number: str) -> Answer:
+    """https://docs.github.com/en/rest/apps/webhooks#get-a-delivery-for-an-app-webhook"""
+    call.by_app()
+    made = next((d for d in call.world.deliveries if str(d.number) == number), None)
+    if made is None:
+        raise Refused(404, NOT_FOUND)
+    request = {"headers": made.headers, "payload": made.payload}
+    response: Json = {"headers": {}, "payload": None}
+    url = call.world.app.webhook_url
+    return json_answer({**_delivery(made), "url": url, "request": request, "response": response})
+
+
+@api(ROUTES, "POST", "/app/hook/deliveries/{number}/attempts")
+def redeliver(call: Call, number: str) -> Answer:
+    """https://docs.github.com/en/rest/apps/webhooks#redeliver-a-delivery-for-an-app-webhook"""
+    call.by_app()
+    call.world.redeliver(int(number) if number.isdecimal() else 0)
+    return json_answer({}, 202)
+
+
+@api(ROUTES, "GET", "/app/hook/config")
+def hook_config(call: Call) -> Answer:
+    """https://docs.github.com/en/rest/apps/webhooks
+    #get-a-webhook-configuration-for-an-app
+    """
+    call.by_app()
+    config: Json = {"content_type": "json", "insecure_ssl": "0", "secret": "********"}
+    if call.world.app.webhook_url:
+        config["url"] = call.world.app.webhook_url
+    return json_answer(config)
+
+
+def _installation(call: Call, number: str) -> Installation:
+    return call.world.installation(int(number) if number.isdecimal() else 0)
+
+
+def _chosen_repositories(call: Call, record: Installation) -> list[Repository] | None:
+    """The repositories a token is asked to be limited to; None when it is not."""
+    asked = call.request.fields
+    names, ids = asked.get("repositories"), asked.get("repository_ids")
+    if names is None and ids is None:
+        return None
+    reached = call.world.state.repositories_of(record)
+    chosen = [r for r in reached if r.name in (names or []) or r.id in (ids or [])]
+    if len(chosen) < len(names or []) + len(ids or []):
+        words = "There is at least one repository that does not exist or is not accessible to the "
+        raise Refused(422, words + "parent installation.")
+    return chosen
+
+
+def _chosen_permissions(call: Call, record: Installation) -> dict[str, str] | None:
+    """The permissions a token is asked to be limited to; None when it is not."""
+    asked = call.request.fields.get("permissions")
+    if not isinstance(asked, dict):
+        return None
+    for name, level in asked.items():
+        if record.permissions.get(name) not in (level, "write"):
+            words = "The permissions requested are not granted to this installation."
+            raise Refused(422, words)
+    return asked
+
+
+def _delivery(made: Delivery) -> Json:
+    """`hook-delivery-item`."""
+    failure = {502: "failed to connect to host", 504: "timed out"}
+    status = made.status or 0
+    good = 200 <= status < 300
+    return {
+        "id": made.number,
+        "guid": made.id,
+        "delivered_at": timestamp(made.sent_at),
+        "redelivery": made.redelivery,
+        "duration": round(made.duration, 2),
+        "status": "OK" if good else failure.get(status, f"Invalid HTTP Response: {status}"),
+        "status_code": status,
+        "event": made.event,
+        "action": made.action,
+        "installation_id": made.installation_id,
+        "repository_id": made.repository_id,
+        "throttled_at": None,
+    }
