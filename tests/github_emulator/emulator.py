@@ -6,7 +6,16 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from . import rest_app, rest_facts
+from . import (
+    oauth,
+    pages_changes,
+    pages_install,
+    pages_installations,
+    pages_people,
+    pages_source,
+    rest_app,
+    rest_facts,
+)
 from .git_http import GitAccess
 from .server import Seen, Server
 from .settings import World
@@ -95,5 +104,15 @@ class GitHubEmulator(World):
 
 
 ROUTES = Routes()
-for routes in (rest_app.ROUTES, rest_facts.ROUTES):
+for routes in (
+    rest_app.ROUTES,
+    rest_facts.ROUTES,
+    oauth.ROUTES,
+    pages_people.ROUTES,
+    pages_install.ROUTES,
+    pages_installations.ROUTES,
+    pages_source.ROUTES,
+    pages_changes.ROUTES,
+    pages_people.PROFILES,
+):
     ROUTES.include(routes)

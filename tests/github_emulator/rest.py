@@ -64,8 +64,7 @@ def api(routes: Routes, method: str, address: str) -> Callable[[ApiRoute], ApiRo
     def register(route: ApiRoute) -> ApiRoute:
         @routes.add(method, ROOT + address)
         def answer(request: Request, **parts: str) -> Answer:
-            with request.world.lock:
-                return _counted(request, route, parts)
+            return _counted(request, route, parts)
 
         return route
 

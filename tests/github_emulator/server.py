@@ -9,8 +9,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
-from . import git_http, rest
+from . import git_http, pages, rest
 from .body import Body, BrokenBody
+from .core import UnknownName
 from .git_http import GitAccess
 from .settings import World
 from .trouble import Trouble, Troubles
@@ -121,13 +122,16 @@ class Handler(BaseHTTPRequestHandler):
 
     def _routed(self, request: Request) -> Answer:
         try:
-            answer = self.server.routes.answer(request)
+            with request.world.lock:
+                answer = self.server.routes.answer(request)
+        except UnknownName as missing:
+            return pages.nothing_here(request, str(missing))
         except Exception:
             log.exception("%s %s failed.", request.method, request.path)
             return Answer(500, b"The emulator has a defect; its log says which.")
         if answer is None and request.path.startswith(rest.ROOT):
             return rest.refused(404, rest.NOT_FOUND)
-        return answer or Answer(404, b"Not Found", {"Content-Type": "text/plain"})
+        return answer or pages.nothing_here(request, "The emulator has no such page.")
 
     def _git(self, request: Request, body: Body) -> None:
         visit = git_http.admit(request, self.server.access)

@@ -12,6 +12,8 @@ from urllib.parse import parse_qsl, quote, unquote, urlencode
 
 from .settings import World
 
+ADDRESS_SIGNS = ":/?#[]@!$&'()*+,;=%~"
+
 
 @dataclass
 class Request:
@@ -104,7 +106,10 @@ def json_answer(
 
 def redirect(address: str, cookies: str = "") -> Answer:
     """Go there by GET."""
-    headers = {"Location": address, "Content-Type": "text/html; charset=utf-8"}
+    headers = {
+        "Location": quote(address, safe=ADDRESS_SIGNS),
+        "Content-Type": "text/html; charset=utf-8",
+    }
     if cookies:
         headers["Set-Cookie"] = cookies
     link = html.escape(address)
