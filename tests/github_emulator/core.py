@@ -38,8 +38,8 @@ class Core:
         self._file = folder / "state.json"
         self.state = load(self._file) if self._file.exists() else State(new_app(clock()))
         self.outbox = Outbox(clock=lambda: self.clock(), destination=self._destination)
-        with self.changing():
-            pass
+        if not self._file.exists():
+            self.keep()
 
     @property
     def url(self) -> str:

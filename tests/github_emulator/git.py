@@ -36,5 +36,5 @@ def git(folder: Path, *arguments: str, stdin: bytes = b"") -> bytes:
     )
     if done.returncode:
         words = done.stderr.decode(errors="replace").strip()
-        raise GitFailed(f"git {arguments[0]} failed: {words or f'status {done.returncode}'}")
+        raise GitFailed(f"git {' '.join(arguments)[:200]} failed: {words or done.returncode}")
     return done.stdout

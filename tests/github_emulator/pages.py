@@ -106,6 +106,11 @@ def _bar(request: Request) -> Html:
     return element("header", mark, label, who, class_="bar")
 
 
+def moment(iso: str) -> Html:
+    """A time of git, in the zone it was written in."""
+    return element("time", f"{iso[:10]} {iso[11:16]} {iso[19:]}", datetime=iso)
+
+
 def escaped(value: str) -> str:
     """Text for use in SVG and such."""
     return html.escape(value)

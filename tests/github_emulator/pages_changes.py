@@ -30,7 +30,12 @@ def commit(request: Request, owner: str, repository: str, name: str) -> Answer:
         f"{facts.subject} · {full_name}",
         element("h1", link(full_name, path_of(full_name)), f" · {facts.subject}"),
         element("section", element("pre", facts.message, class_="text"), class_="box"),
-        element("p", f"{facts.author.name} committed {facts.author.date}", class_="muted"),
+        element(
+            "p",
+            f"{facts.author.name} committed ",
+            pages.moment(facts.author.date),
+            class_="muted",
+        ),
         element("p", "Commit ", element("code", facts.id), class_="muted"),
         element("p", "Parents: ", pages.joined(parents, ", ") if parents else "none"),
         element("p", link("Browse files", path_of(full_name, "tree", facts.id))),
@@ -60,7 +65,7 @@ def compare(request: Request, owner: str, repository: str, names: str) -> Answer
         f"Comparing {base_name}{dots}{head_name} · {full_name}",
         element("h1", link(full_name, path_of(full_name)), " · Comparing changes"),
         element("p", element("code", base_name), f" {dots} ", element("code", head_name)),
-        element("h2", f"{len(history)} commits"),
+        element("h2", "1 commit" if len(history) == 1 else f"{len(history)} commits"),
         pages_source.commit_list(full_name, history) if history else None,
         _diff(reading.diff(bare.folder, start, head)),
     )

@@ -4,13 +4,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from . import pages, reading
-from .markup import Child, Html, element, link
+from .markup import Child, Html, element, link, void
 from .reading import Commit
 from .records import Repository
 from .web import Answer, Request, Routes, path_of
 
 ROUTES = Routes()
-ICONS = {"directory": "📁", "file": "📄", "symlink": "🔗", "submodule": "📦"}
+SHAPES = {
+    "directory": "M1 3h5l1.5 2H15v9H1z",
+    "file": "M3 1h7l3 3v11H3z",
+    "symlink": "M3 1h7l3 3v11H3zM5 11l5-5m-4 0h4v4",
+    "submodule": "M2 5l6-3 6 3v6l-6 3-6-3zm0 0l6 3 6-3M8 8v6",
+}
 MOST_COMMITS = 100
 MOST_LINES = 20_000
 
@@ -161,7 +166,12 @@ def commit_list(full_name: str, history: list[Commit]) -> Html:
             element(
                 "span",
                 link(commit.subject or commit.id, path_of(full_name, "commit", commit.id)),
-                element("div", f"{commit.author.name} · {commit.author.date}", class_="muted"),
+                element(
+                    "div",
+                    f"{commit.author.name} · ",
+                    pages.moment(commit.author.date),
+                    class_="muted",
+                ),
                 class_="rest",
             ),
             element("code", commit.id[:7]),
@@ -180,7 +190,7 @@ def crumbs(place: Place) -> Html:
         here = place.address("tree", "/".join(parts[:depth]))
         trail.append(link(part, here) if depth < len(parts) else part)
     at = element("span", f" at {place.name}", class_="tag")
-    history = link("History", place.address("commits", place.path))
+    history = element("span", link("History", place.address("commits", place.path)), class_="tag")
     return element("h1", pages.joined(trail, " / "), " ", at, " ", history)
 
 
@@ -190,7 +200,7 @@ def _listing(place: Place) -> list[Html]:
     if entries is None:
         return []
     last = reading.commit(place.folder, place.commit)
-    when = element("span", f"{last.author.name}, {last.author.date}", class_="muted")
+    when = element("span", f"{last.author.name}, ", pages.moment(last.author.date), class_="muted")
     subject = link(last.subject, path_of(place.full_name, "commit", last.id))
     rows = []
     for entry in entries:
@@ -200,7 +210,7 @@ def _listing(place: Place) -> list[Html]:
         if entry.kind == "submodule":
             label = f"{entry.name} @ {entry.id[:7]}"
         rows.append(
-            element("div", ICONS[entry.kind], element("span", label, class_="rest"), class_="row")
+            element("div", _icon(entry.kind), element("span", label, class_="rest"), class_="row")
         )
     head = element("div", subject, " ", when, " ", element("code", last.id[:7]), class_="head")
     return [element("section", head, *rows, class_="box")]
@@ -226,7 +236,7 @@ def _branches(request: Request, record: Repository, full_name: str) -> Html:
         )
         for name, commit in request.world.bare(record).heads().items()
     ]
-    head = element("div", f"{len(rows)} branches", class_="head")
+    head = element("div", "1 branch" if len(rows) == 1 else f"{len(rows)} branches", class_="head")
     return element("section", head, *rows, class_="box")
 
 
@@ -244,6 +254,11 @@ def _lines(content: bytes) -> Html:
         for number, line in enumerate(content.decode(errors="replace").splitlines()[:MOST_LINES], 1)
     ]
     return element("div", element("table", *rows, class_="code"), class_="scroll")
+
+
+def _icon(kind: str) -> Html:
+    path = void("path", d=SHAPES[kind])
+    return element("svg", path, viewBox="0 0 16 16", role="img", aria_label=kind, class_=kind)
 
 
 def _visibility(repository: Repository) -> str:

@@ -103,9 +103,9 @@ def file(folder: Path, revision: str, path: str) -> bytes | None:
 
 def diff(folder: Path, base: str, head: str) -> str:
     """What changes from one commit to the other, as a unified diff with renames found."""
-    return git(folder, "diff", "-M", "--no-color", "--no-ext-diff", base, head).decode(
-        errors="replace"
-    )
+    options = ("-M", "--no-color", "--no-ext-diff")
+    output = git(folder, "-c", "core.quotePath=false", "diff", *options, base, head)
+    return output.decode(errors="replace")
 
 
 def merge_base(folder: Path, base: str, head: str) -> str | None:
