@@ -12,7 +12,7 @@ from .bare import BareRepository
 from .budget import Budget
 from .records import Account, App, Installation, Repository
 from .shapes import Shapes
-from .state import State, load, new_app, save
+from .state import State, ask_for_the_usual, load, new_app, save
 from .webhooks import Deliver, Delivery, Destination, Event, Outbox, again, make_delivery
 
 
@@ -29,7 +29,7 @@ class Core:
     def __init__(self, folder: Path, port: int, clock: Callable[[], float] = time.time) -> None:
         self.folder = folder
         self.port = port
-        self.clock = clock
+        self.clock = self._given_clock = clock
         self.lock = threading.RLock()
         self.budget = Budget()
         self._depth = 0
@@ -102,22 +102,25 @@ class Core:
 
     def keep(self) -> None:
         """Write to disk what was set on `app`."""
-        with self.changing():
-            pass
+        with self.lock:
+            save(self.state, self._file)
 
     def reset(self) -> None:
         """Forget everything but the App's credentials and addresses, and the port."""
         with self.changing():
             self.outbox.forget()
             self.budget = Budget()
+            self.clock = self._given_clock
+            ask_for_the_usual(self.state.app)
             fresh = State(self.state.app)
             # Numbers go on, so that nothing of the old world is taken for something of the new one.
             fresh.last_id = self.state.last_id
             self.state = fresh
             self.outbox.deliver = self.outbox.post
             self._bare.clear()
-            shutil.rmtree(self.folder / "repositories")
-            (self.folder / "repositories").mkdir()
+            # A client that hangs on may still read there; what it sees no longer matters.
+            shutil.rmtree(self.folder / "repositories", ignore_errors=True)
+            (self.folder / "repositories").mkdir(exist_ok=True)
 
     def account_named(self, login: str) -> Account:
         """The person or organization. Raises UnknownName."""

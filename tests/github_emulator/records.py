@@ -71,10 +71,8 @@ class App:
     webhook_url: str | None = None
     callback_urls: list[str] = field(default_factory=list)
     setup_url: str | None = None
-    permissions: dict[str, str] = field(
-        default_factory=lambda: {"contents": "read", "metadata": "read"}
-    )
-    events: list[str] = field(default_factory=lambda: ["push", "create", "delete", "repository"])
+    permissions: dict[str, str] = field(default_factory=dict)
+    events: list[str] = field(default_factory=list)
 
 
 @dataclass

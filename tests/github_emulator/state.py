@@ -83,7 +83,7 @@ def new_app(now: float) -> App:
         serialization.PrivateFormat.TraditionalOpenSSL,
         serialization.NoEncryption(),
     )
-    return App(
+    app = App(
         id=100000 + secrets.randbelow(900000),
         slug="osmosis-web",
         name="Osmosis Web",
@@ -93,6 +93,14 @@ def new_app(now: float) -> App:
         webhook_secret=secrets.token_hex(20),
         created_at=now,
     )
+    ask_for_the_usual(app)
+    return app
+
+
+def ask_for_the_usual(app: App) -> None:
+    """Let the App ask for what it is registered with: reading code, and hearing of pushes."""
+    app.permissions = {"contents": "read", "metadata": "read"}
+    app.events = ["push", "create", "delete", "repository"]
 
 
 def save(state: State, path: Path) -> None:
