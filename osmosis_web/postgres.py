@@ -36,6 +36,7 @@ from osmosis_web.postgres_server.cluster import (
     explained,
     full_disk,
     make_data,
+    stop_orphan,
 )
 from osmosis_web.postgres_server.places import (
     Places,
@@ -148,6 +149,7 @@ def _url_of_server(places: Places, mutex: int, *, throwaway: bool) -> str:
 
 def _launch(places: Places, mutex: int, lock: int, *, throwaway: bool) -> subprocess.Popen[bytes]:
     """Prepare the files and start the launcher, which gets the lock that says it is there."""
+    stop_orphan(places)
     who = account()
     make_cluster_folder(places, who)
     folder = programs(places, who)
@@ -185,7 +187,7 @@ def _answers(address: str) -> bool:
         with psycopg.connect(
             f"{address}/postgres", autocommit=True, connect_timeout=5
         ) as connection:
-            known = connection.execute("SELECT FROM pg_database WHERE datname = %s", [DATABASE])
+            known = connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [DATABASE])
             if not known.fetchone():
                 connection.execute(f"CREATE DATABASE {DATABASE}")
     except psycopg.OperationalError:

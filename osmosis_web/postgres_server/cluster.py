@@ -4,14 +4,21 @@ import errno
 import os
 import re
 import shutil
+import signal
+import socket
 import subprocess
+import time
+from contextlib import suppress
 from pathlib import Path
 
 from osmosis_web.postgres_server import PostgresError
 from osmosis_web.postgres_server.binaries import MAJOR_VERSION
+from osmosis_web.postgres_server.locks import is_free
 from osmosis_web.postgres_server.places import Account, Places, name_of
 
 ROLE = "osmosis"
+SOCKET_NAME = ".s.PGSQL.5432"
+ORPHAN_SECONDS = 20.0
 
 # What differs from PostgreSQL's own choices: no network, and a small machine, where one server's
 # clients are a handful and its helpers would cost more than they bring.
@@ -100,6 +107,30 @@ def _check_data(data: Path, who: Account) -> None:
             f"PostgreSQL {MAJOR_VERSION}. Move its contents with pg_dump from the release that "
             "made it, or choose another DATA_DIR to start empty."
         )
+
+
+def postmaster_file(places: Places) -> list[str]:
+    """The lines a running server keeps about itself: its process number first, its state last.
+
+    https://www.postgresql.org/docs/18/storage-file-layout.html
+    """
+    return (places.data / "postmaster.pid").read_text().splitlines() or [""]
+
+
+def stop_orphan(places: Places) -> None:
+    """Stop a server whose launcher was killed, and wait until it has gone.
+
+    Raises TimeoutError when it does not go.
+    """
+    deadline = time.monotonic() + ORPHAN_SECONDS
+    while not is_free(places.lock("server")):
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"A server that lost its launcher does not stop (see {places.log}).")
+        with suppress(OSError, ValueError), socket.socket(socket.AF_UNIX) as door:
+            # As long as it answers, the number in its file is its own.
+            door.connect(str(places.socket_folder / SOCKET_NAME))
+            os.kill(int(postmaster_file(places)[0]), signal.SIGINT)
+        time.sleep(0.05)
 
 
 def explained(output: str, places: Places) -> str:

@@ -9,7 +9,6 @@ to say goes to the log. Run by `postgres.py` as
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -17,13 +16,18 @@ from contextlib import suppress
 from pathlib import Path
 from types import FrameType
 
-from osmosis_web.postgres_server.cluster import clean_environment, server_command
+from osmosis_web.postgres_server.cluster import (
+    clean_environment,
+    postmaster_file,
+    server_command,
+)
 from osmosis_web.postgres_server.locks import is_free, try_lock
+from osmosis_web.postgres_server.locks import lock as wait_for_lock
 from osmosis_web.postgres_server.places import Places, account, remove
 
 TICK_SECONDS = 0.1
 LONGEST_PAUSE_SECONDS = 5.0
-SOCKET_NAME = ".s.PGSQL.5432"
+LONGEST_FAREWELL_SECONDS = 3600.0
 
 
 class Launcher:
@@ -56,12 +60,11 @@ class Launcher:
         while server.poll() is None and not self._nobody_needs_it():
             was_ready = was_ready or self._is_ready()
             time.sleep(TICK_SECONDS)
-        return was_ready
+        return was_ready or self._is_ready()  # a killed server leaves its file
 
     def _start(self) -> subprocess.Popen[bytes]:
-        while (lock := try_lock(self.places.lock("server"))) is None:
-            self._stop_an_orphan()
-            time.sleep(TICK_SECONDS)
+        # What a dead server leaves running ends by itself, and lets go of the lock.
+        lock = wait_for_lock(self.places.lock("server"), seconds=LONGEST_FAREWELL_SECONDS)
         try:
             # Nobody holds the lock, so this is what a machine that lost its power left behind. Its
             # process number may be anybody's by now, and PostgreSQL would take it for a server.
@@ -79,21 +82,9 @@ class Launcher:
         finally:
             os.close(lock)
 
-    def _stop_an_orphan(self) -> None:
-        """End a server whose launcher was killed. Its children end by themselves without it."""
-        with suppress(OSError, ValueError, IndexError):
-            with socket.socket(socket.AF_UNIX) as door:
-                # As long as it answers, the number in its file is its own.
-                door.connect(str(self.places.socket_folder / SOCKET_NAME))
-            os.kill(int(self._postmaster_file()[0]), signal.SIGINT)
-
-    def _postmaster_file(self) -> list[str]:
-        """https://www.postgresql.org/docs/18/storage-file-layout.html (postmaster.pid)"""
-        return (self.places.data / "postmaster.pid").read_text().splitlines()
-
     def _is_ready(self) -> bool:
-        with suppress(OSError, IndexError):
-            return self._postmaster_file()[-1].strip() == "ready"
+        with suppress(OSError):
+            return postmaster_file(self.places)[-1].strip() == "ready"
         return False
 
     def _nobody_needs_it(self) -> bool:
