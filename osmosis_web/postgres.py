@@ -104,12 +104,7 @@ def start(data_folder: Path, *, throwaway: bool = False) -> EmbeddedPostgres:
             f"The embedded PostgreSQL is busy starting or stopping: {error}"
         ) from None
     except OSError as error:
-        if error.errno in (ENOSPC, EDQUOT):
-            raise PostgresError(full_disk(data_folder)) from error
-        raise PostgresError(
-            f"Cannot keep a database in {data_folder}: {error.strerror} "
-            f"({error.filename or 'no file named'}). Choose another DATA_DIR."
-        ) from error
+        raise PostgresError(_sentence(error, data_folder)) from error
     os.set_inheritable(users, True)  # noqa: FBT003
     return EmbeddedPostgres(url, places, users)
 
@@ -179,6 +174,16 @@ def _cut_log(places: Places) -> int:
             places.log.replace(places.old_log)
         return places.log.stat().st_size
     return 0
+
+
+def _sentence(error: OSError, data_folder: Path) -> str:
+    # Copying many files reports all failures in one error without a number.
+    if error.errno in (ENOSPC, EDQUOT) or os.strerror(ENOSPC) in str(error):
+        return full_disk(data_folder)
+    return (
+        f"Cannot keep a database in {data_folder}: {error.strerror or error} "
+        f"({error.filename or 'no file named'}). Choose another DATA_DIR."
+    )
 
 
 def _answers(address: str) -> bool:

@@ -8,6 +8,7 @@ to say goes to the log. Run by `postgres.py` as
 """
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -125,8 +126,7 @@ def main(folder: str, programs: str, *options: str) -> int:
         return launcher.run()
     finally:
         launcher.stop()
-        with suppress(OSError):
-            places.socket_folder.rmdir()
+        shutil.rmtree(places.socket_folder, ignore_errors=True)
         if throwaway:
             remove(places)
 
