@@ -133,7 +133,7 @@ class Supervisor:
             if time.monotonic() > deadline:
                 life = next(life for life in self._lives if life.program.name == waiting_for)
                 raise CannotStart(
-                    f"{waiting_for} is not ready after {seconds:.0f} s."
+                    f"{waiting_for} is not ready after {seconds:g} s."
                     + _end_of_log(life.program.log)
                 )
 
