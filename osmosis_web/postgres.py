@@ -28,7 +28,8 @@ from urllib.parse import quote
 
 import psycopg
 
-from osmosis_web.postgres_server import PostgresError, locks
+from osmosis_web import locks
+from osmosis_web.postgres_server import PostgresError
 from osmosis_web.postgres_server.binaries import programs
 from osmosis_web.postgres_server.cluster import (
     ROLE,

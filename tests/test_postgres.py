@@ -14,16 +14,16 @@ import dj_database_url
 import psycopg
 import pytest
 
-from osmosis_web import postgres
+from osmosis_web import locks, postgres
 from osmosis_web.postgres import PostgresError
-from osmosis_web.postgres_server import binaries, cluster, locks
+from osmosis_web.postgres_server import binaries, cluster
 from osmosis_web.postgres_server.places import Places, name_of
 
 PROJECT = Path(__file__).resolve().parent.parent
 USER = """
 import sys
 from pathlib import Path
-from osmosis_web import postgres
+from osmosis_web import locks, postgres
 with postgres.running(Path(sys.argv[1])) as url:
     print(url, flush=True)
     sys.stdin.read()

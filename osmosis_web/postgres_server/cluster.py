@@ -11,9 +11,9 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
+from osmosis_web.locks import is_free
 from osmosis_web.postgres_server import PostgresError
 from osmosis_web.postgres_server.binaries import MAJOR_VERSION
-from osmosis_web.postgres_server.locks import is_free
 from osmosis_web.postgres_server.places import Account, Places, name_of
 
 ROLE = "osmosis"

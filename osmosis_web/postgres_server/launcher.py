@@ -17,13 +17,13 @@ from contextlib import suppress
 from pathlib import Path
 from types import FrameType
 
+from osmosis_web.locks import is_free, try_lock
+from osmosis_web.locks import lock as wait_for_lock
 from osmosis_web.postgres_server.cluster import (
     clean_environment,
     postmaster_file,
     server_command,
 )
-from osmosis_web.postgres_server.locks import is_free, try_lock
-from osmosis_web.postgres_server.locks import lock as wait_for_lock
 from osmosis_web.postgres_server.places import Places, account, remove
 
 TICK_SECONDS = 0.1

@@ -16,6 +16,7 @@ import subprocess
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from osmosis_web.postgres_server import PostgresError
 
@@ -62,14 +63,26 @@ def name_of(uid: int) -> str:
         return str(uid)
 
 
+# Who is there, as file locks:
+#   starting   one process at a time prepares, starts, joins or stops the server
+#   users      shared by everyone who uses the database
+#   launcher   held by the launcher, and taken for it by the process that starts it
+#   server     held by every process of PostgreSQL
+Lock = Literal["starting", "users", "launcher", "server"]
+
+
 @dataclass(frozen=True)
 class Places:
     """The files of one embedded PostgreSQL."""
 
     folder: Path
 
-    def lock(self, name: str) -> Path:
-        return self.folder / "locks" / name
+    @property
+    def locks(self) -> Path:
+        return self.folder / "locks"
+
+    def lock(self, name: Lock) -> Path:
+        return self.locks / name
 
     @property
     def log(self) -> Path:
@@ -112,7 +125,7 @@ def make_folder(folder: Path) -> Places:
         if os.geteuid() == 0:
             missing.chmod(0o711)  # whatever the umask: nobody passes through, but cannot list
     places = Places(folder.resolve())
-    places.lock("").mkdir(mode=0o700, exist_ok=True)
+    places.locks.mkdir(mode=0o700, exist_ok=True)
     return places
 
 
@@ -195,7 +208,7 @@ def remove(places: Places) -> None:
     """Remove everything we made in these places. Other files there, and their folder, stay."""
     shutil.rmtree(places.cluster, ignore_errors=True)
     places.entrance.unlink(missing_ok=True)
-    shutil.rmtree(places.lock(""), ignore_errors=True)
+    shutil.rmtree(places.locks, ignore_errors=True)
     for file in (places.log, places.old_log, places.socket_note):
         file.unlink(missing_ok=True)
     if not any(places.folder.iterdir()):

@@ -3,11 +3,6 @@
 The kernel lets go of them when their last holder ends, however it ends, and a child that inherits
 the descriptor goes on holding the lock. That is all we know about who is there; no process number
 is ever trusted.
-
-    starting   one process at a time prepares, starts, joins or stops the server
-    users      shared by everyone who uses the database
-    launcher   held by the launcher, and taken for it by the process that starts it
-    server     held by every process of PostgreSQL
 """
 
 import fcntl
