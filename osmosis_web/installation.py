@@ -108,8 +108,7 @@ def fill(venv: Path, requirements: Path) -> None:
             f"Cannot download the packages of {requirements.name}: the package index does not "
             f"answer. Start again when this machine is online. All pip said is in {log}"
         )
-    errors = [line for line in said.splitlines() if line.startswith("ERROR: ")]
-    reason = errors[-1].removeprefix("ERROR: ") if errors else last_line(said)
+    reason = last_line(said).removeprefix("ERROR: ")
     sys.exit(f"Cannot install the packages of {requirements.name}: {reason} (see {log})")
 
 
