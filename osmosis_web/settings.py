@@ -7,10 +7,8 @@ import dj_database_url
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
-from osmosis_web import __version__
 from osmosis_web.environment import env, env_int, env_secret
 
-VERSION = __version__
 BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = Path(env("DATA_DIR", str(BASE_DIR / ".data"))).resolve()
 
@@ -95,7 +93,6 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "rollouts_app.views.frame.frame",
             ],
         },
     }

@@ -13,9 +13,9 @@ from django.core.cache import cache
 from django.db import IntegrityError, transaction
 
 from rollouts_app.accounts import user_token
+from rollouts_app.addresses import new_installation_page
 from rollouts_app.errors import Denied, Gone
 from rollouts_app.github import InstallationFacts, RepositoryFacts, UserClient, api_url
-from rollouts_app.github.addresses import new_installation_page
 from rollouts_app.models import Installation, Membership, Repository, User, Workspace
 from rollouts_app.sync.installations import store_installation
 from rollouts_app.sync.tasks import ring

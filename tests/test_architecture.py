@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parent.parent
 APP = ROOT / "rollouts_app"
 
 LAYERS = [
-    {"errors", "vault"},
+    {"errors", "vault", "addresses"},
     {"models", "github", "gitstore", "catalog"},
     {"sync", "forms", "templatetags", "accounts"},
     {"onboarding"},
@@ -18,7 +18,7 @@ LAYERS = [
     {"urls"},
 ]
 # Helpers of the doors, which the pages among them share.
-SHARED_BY_VIEWS = {"access", "fragments", "freshness", "frame", "links", "rows"}
+SHARED_BY_VIEWS = {"access", "fragments", "freshness", "rows"}
 OUTSIDE = {"apps", "migrations", "__init__"}
 
 
@@ -39,7 +39,7 @@ def imports_of(path: Path) -> Iterator[tuple[str, ...]]:
             names = [f"{node.module}.{alias.name}" for alias in node.names]
         for name in names:
             first, *rest = name.split(".")
-            if first in {"tests", "osmosis_web"}:
+            if first == "tests" or (first == "osmosis_web" and rest != ["__version__"]):
                 yield (first,)
             elif first == "rollouts_app" and rest:
                 yield tuple(rest)

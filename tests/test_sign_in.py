@@ -32,9 +32,7 @@ def test_it_knows_people_by_number_and_follows_their_names(
     assert User.objects.get().github_login == "lovelace"
 
 
-def test_it_gives_a_login_taken_over_a_new_account(
-    client: Client, github: GitHubEmulator
-) -> None:
+def test_it_gives_a_login_taken_over_a_new_account(client: Client, github: GitHubEmulator) -> None:
     sign_in(client, github, "ada")
     github.rename_account("ada", "lovelace")
     github.add_user("ada", name="Ada Somebody Else")
@@ -82,9 +80,7 @@ def test_it_leads_back_to_the_page_asked_for(client: Client, github: GitHubEmula
 @pytest.mark.parametrize(
     "elsewhere", ["//evil.example", "https:evil.example", "https://evil.example/", "javascript:1"]
 )
-def test_it_leads_to_no_other_site(
-    client: Client, github: GitHubEmulator, elsewhere: str
-) -> None:
+def test_it_leads_to_no_other_site(client: Client, github: GitHubEmulator, elsewhere: str) -> None:
     assert sign_in(client, github, "ada", f"?next={elsewhere}") == "/"
 
 
@@ -98,7 +94,7 @@ def test_it_starts_a_new_session_at_sign_in(client: Client, github: GitHubEmulat
     assert client.session.session_key != before
 
 
-def test_it_says_so_when_somebody_changes_their_mind(client: Client, github: GitHubEmulator) -> None:
+def test_it_says_when_somebody_changes_their_mind(client: Client, github: GitHubEmulator) -> None:
     state = parse_qs(urlsplit(address_at_github(client)).query)["state"][0]
     answer = client.get(
         "/accounts/github/login/callback/", {"error": "access_denied", "state": state}

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from difflib import get_close_matches
 from typing import Any, ClassVar
+from urllib.parse import urlencode
 
 from django.conf import settings
 from django.db import models
@@ -11,6 +12,7 @@ from django.db.models import Case, F, Q, When
 from django.db.models.functions import Coalesce, Now
 from django.utils.timezone import now
 
+from rollouts_app import addresses
 from rollouts_app.models.workspaces import Workspace
 
 
@@ -75,6 +77,20 @@ class Repository(models.Model):
 
     def __str__(self) -> str:
         return self.full_name
+
+    @property
+    def page(self) -> str:
+        """Its address at GitHub, by its name today."""
+        return addresses.repository_page(settings.GITHUB_URL, self.full_name)
+
+    def commit_page(self, commit: str) -> str:
+        return addresses.commit_page(self.page, commit)
+
+    def tree_page(self, commit: str, path: str) -> str:
+        return addresses.tree_page(self.page, commit, path)
+
+    def blob_page(self, commit: str, path: str, line: int | None = None) -> str:
+        return addresses.blob_page(self.page, commit, path, line)
 
     def request_full_check(self) -> None:
         """Ask that all heads be compared. The request ends with the check that began after it."""
@@ -188,6 +204,11 @@ class Branch(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def query(self) -> str:
+        """The branch as part of one of our addresses: encoded once, here."""
+        return urlencode({"branch": self.name})
 
     @property
     def is_default(self) -> bool:

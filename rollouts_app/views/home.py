@@ -6,8 +6,8 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
 from rollouts_app.views.access import PersonRequest, WorkspaceRequest, safe_next, workspace_page
-from rollouts_app.views.frame import THEMES
 
+THEMES = ("system", "light", "dark")
 YEAR_SECONDS = 365 * 24 * 3600
 
 
