@@ -72,7 +72,7 @@ class Demo:
         note.write_text(f"{os.getpid()} {self.url}")
         self._check_ports()
         if reset:
-            self._forget()
+            self.forget()
         self._start_logs()
         say("Starting the database, a small GitHub, the web server and a worker ...")
         with postgres.running(self.data / "postgres") as database, Supervisor() as supervisor:
@@ -82,6 +82,7 @@ class Demo:
             supervisor.watch()
 
     def _start_programs(self, supervisor: Supervisor) -> None:
+        (self.github / "app.json").unlink(missing_ok=True)  # the emulator writes it when it is up
         supervisor.start(Program("github", self._github_command(), log=self.log("github")))
         supervisor.wait_until(
             lambda: answers(self.port + 1) and (self.github / "app.json").exists(),
@@ -112,7 +113,7 @@ class Demo:
     def _environment(self) -> dict[str, str]:
         app = json.loads((self.github / "app.json").read_text())
         return {
-            **self._secrets(),
+            **self.secrets(),
             "PUBLIC_URL": self.url,
             "DATA_DIR": str(self.data),
             "GITHUB_URL": self.github_url,
@@ -124,7 +125,7 @@ class Demo:
             "GITHUB_APP_WEBHOOK_SECRET": app["webhook_secret"],
         }
 
-    def _secrets(self) -> dict[str, str]:
+    def secrets(self) -> dict[str, str]:
         """Ours, made on the first start and kept with the data they protect."""
         file = self.data / "secrets.json"
         if not file.exists():
@@ -151,12 +152,11 @@ class Demo:
         for port in (self.port, self.port + 1):
             if not port_is_free(HOST, port):
                 raise CannotRun(
-                    f"Port {port} is in use by another program. "
-                    f"Choose two others, such as {port + 100} and the next: "
-                    f"script/demo --port {port + 100}"
+                    f"Port {port} is in use by another program. Choose two others, such as "
+                    f"{self.port + 100} and the next: script/demo --port {self.port + 100}"
                 )
 
-    def _forget(self) -> None:
+    def forget(self) -> None:
         """Remove what the demo has made, and nothing else that may lie in its folder."""
         postgres.remove_database(self.data / "postgres")
         for name in ("github", "git", "static"):
