@@ -14,7 +14,7 @@ import django
 import psycopg
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import CommandError, call_command
-from django.db import OperationalError, connection
+from django.db import connection
 
 OPTIONS: dict[str, dict[str, Any]] = {
     "check": {"deploy": True, "fail_level": "ERROR"},
@@ -40,6 +40,8 @@ def one_at_a_time() -> Iterator[None]:
 def prepare(*commands: str) -> None:
     """Run the commands in this order. Raises what they raise."""
     django.setup()
+    # The pool would try for ten seconds, and keep the reason of a failure to itself.
+    psycopg.connect(**connection.get_connection_params(), connect_timeout=10).close()
     with one_at_a_time():
         for command in commands:
             call_command(command, stdout=StringIO(), **OPTIONS.get(command, {}))
@@ -49,12 +51,10 @@ def main(*commands: str) -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "osmosis_web.settings")
     try:
         prepare(*commands)
-    except ImproperlyConfigured as error:
+    except (ImproperlyConfigured, CommandError) as error:
         sys.exit(str(error))
-    except CommandError as error:
-        sys.exit(str(error))
-    except (OperationalError, psycopg.OperationalError) as error:
-        reason = str(error).strip().splitlines()[-1]
+    except psycopg.OperationalError as error:
+        reason = str(error).strip().splitlines()[0]
         sys.exit(f"The database named by DATABASE_URL does not answer: {reason}")
 
 

@@ -183,3 +183,48 @@ def test_it_makes_the_environment_once_for_two_that_start_together(project: Path
         "answer. Start again when this machine is online. "
         f"All pip said is in {project}/.venv/pip.log\n",
     )
+
+
+@pytest.mark.parametrize("what", ["web", "worker"])
+def test_it_refuses_to_start_naming_the_missing_variable(what: str, tmp_path: Path) -> None:
+    answer = subprocess.run(
+        [sys.executable, "-m", "osmosis_web.server", what],
+        cwd=PROJECT,
+        env={
+            "PATH": os.environ["PATH"],
+            "DATA_DIR": str(tmp_path),
+            "PUBLIC_URL": "http://127.0.0.1:8000",
+        },
+        capture_output=True,
+        text=True,
+    )
+
+    assert (answer.returncode, answer.stdout, answer.stderr) == (
+        1,
+        "",
+        "SECRET_KEY is not set. docs/configuration.md says what it is for.\n",
+    )
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_it_says_that_the_database_does_not_answer(tmp_path: Path) -> None:
+    answer = subprocess.run(
+        [sys.executable, "-m", "osmosis_web.prepare", "migrate"],
+        cwd=PROJECT,
+        env={
+            **os.environ,
+            "DJANGO_SETTINGS_MODULE": "osmosis_web.settings",
+            "DATABASE_URL": "postgresql://127.0.0.1:1/nowhere",
+            "ENCRYPTION_KEYS": "MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=",
+            "DATA_DIR": str(tmp_path),
+        },
+        capture_output=True,
+        text=True,
+    )
+
+    assert (answer.returncode, answer.stdout, answer.stderr) == (
+        1,
+        "",
+        "The database named by DATABASE_URL does not answer: connection failed: connection to "
+        'server at "127.0.0.1", port 1 failed: Connection refused\n',
+    )
