@@ -1,0 +1,159 @@
+"""The folder of one cache: private, locked while something changes, healed after a kill.
+
+lock    held by whoever changes the cache, and by the git that it started, until both have ended
+home/   HOME of every git run, always empty
+git/    the bare repository
+"""
+
+import contextlib
+import fcntl
+import os
+import shutil
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from rollouts_app.errors import Unavailable
+
+PAUSE_SECONDS = 0.02
+
+
+class Folder:
+    """Where a cache lies. Knows nothing of git but the names of its files."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.home = path / "home"
+        self.git = path / "git"
+        self._packs = self.git / "objects" / "pack"
+
+    @property
+    def is_made(self) -> bool:
+        """Whether there is a repository; a half-made one never gets its name."""
+        return (self.git / "HEAD").is_file() and self._packs.is_dir()
+
+    @contextlib.contextmanager
+    def locked(self, seconds: float) -> Iterator[int]:
+        """Hold the folder alone, made if missing; gives the lock's file descriptor.
+
+        A git started with this descriptor keeps the lock even when we get killed. So whoever holds
+        it knows that no other git is at work here, and that what a killed one left is litter.
+        Raises Unavailable after `seconds`, or when the folder cannot be made.
+        """
+        deadline = time.monotonic() + seconds
+        with disk_troubles(self.path):
+            lock = self._acquire(deadline)
+        try:
+            yield lock
+        finally:
+            os.close(lock)
+
+    def _acquire(self, deadline: float) -> int:
+        while True:
+            self.home.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self.path.chmod(0o700)
+            lock = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if self._is_current(lock):
+                    return lock
+            except BlockingIOError:
+                pass
+            except BaseException:
+                os.close(lock)
+                raise
+            os.close(lock)
+            if time.monotonic() > deadline:
+                raise Unavailable(
+                    "Another process is still working in this repository's git cache. Try again"
+                    " later; if this stays, look for a hanging git on the server."
+                )
+            time.sleep(PAUSE_SECONDS)
+
+    def _is_current(self, lock: int) -> bool:
+        """Whether this is still the folder's lock: the one who held it may have deleted all."""
+        with contextlib.suppress(FileNotFoundError):
+            return os.path.samestat(os.fstat(lock), os.stat(self.path / "lock"))
+        return False
+
+    def place(self, made: Path) -> None:
+        """Let a repository that is ready take the place of the present one. Only under the lock."""
+        with disk_troubles(self.path):
+            self._retire()
+            made.rename(self.git)
+
+    def sweep(self) -> None:
+        """Remove what a killed git leaves. Only under the lock."""
+        litter = [*self.git.glob("*.lock"), *self.path.glob("git.*")]
+        if self._packs.is_dir():
+            names = set(os.listdir(self._packs))
+            litter += [self._packs / name for name in names if _is_litter(name, names)]
+        with disk_troubles(self.path):
+            for path in litter:
+                _remove(path)
+
+    def write_shallow(self, commits: Sequence[str]) -> None:
+        """Replace git's list of the commits whose parents are not here. Only under the lock.
+
+        Git grows this list with every fetch and sends it whole with the next, for nothing: only
+        those commits matter that the host is told we have. Were they not in it, git would go and
+        bring all of their history.
+        """
+        with disk_troubles(self.path):
+            if commits:
+                (self.git / "shallow").write_text("".join(f"{id}\n" for id in sorted(commits)))
+            else:
+                (self.git / "shallow").unlink(missing_ok=True)
+
+    def pack_count(self) -> int:
+        """How many packs there are; each fetch makes one."""
+        return sum(1 for _pack in self._packs.glob("*.pack"))
+
+    def size(self) -> int:
+        """Bytes of all files; 0 when there is no cache."""
+        total = 0
+        for folder, _folders, names in os.walk(self.path):
+            for name in names:
+                with contextlib.suppress(FileNotFoundError):
+                    total += os.lstat(os.path.join(folder, name)).st_size
+        return total
+
+    def delete(self) -> None:
+        """Remove everything. Only under the lock."""
+        with disk_troubles(self.path):
+            self._retire()
+            shutil.rmtree(self.path)
+
+    def _retire(self) -> None:
+        """Remove the repository; it loses its name first, so that half of it is never used."""
+        doomed = self.path / "git.doomed"
+        _remove(doomed)
+        if self.git.exists():
+            self.git.rename(doomed)
+            shutil.rmtree(doomed)
+
+
+@contextlib.contextmanager
+def disk_troubles(path: Path) -> Iterator[None]:
+    """Tell trouble with our own disk as Unavailable, with the folder and what to do."""
+    try:
+        yield
+    except OSError as error:
+        raise Unavailable(
+            f"The git cache in {path} cannot be used: {error.strerror}. Free space on the server's"
+            " disk, or correct the rights of that folder."
+        ) from error
+
+
+def _is_litter(name: str, names: set[str]) -> bool:
+    """Packs being written, and those whose index, which git writes last, never came."""
+    if not name.startswith("pack-"):
+        return name.startswith(("tmp_", ".tmp-"))
+    return not name.endswith(".idx") and f"{name.partition('.')[0]}.idx" not in names
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)

@@ -1,0 +1,119 @@
+"""A cache that something happened to: it reads as before, or is made anew by itself."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from rollouts_app.gitstore import GitStore
+from tests.github_emulator import GitHubEmulator
+from tests.gitstore.conftest import all_of
+
+
+def overwrite(path: Path, content: bytes) -> None:
+    path.chmod(0o600)
+    path.write_bytes(content)
+
+
+def truncate_pack(git: Path) -> None:
+    for pack in (git / "objects" / "pack").glob("*.pack"):
+        overwrite(pack, pack.read_bytes()[:-100])
+
+
+def scribble_on_pack(git: Path) -> None:
+    for pack in (git / "objects" / "pack").glob("*.pack"):
+        content = pack.read_bytes()
+        overwrite(pack, content[:14] + bytes(len(content) - 34) + content[-20:])
+
+
+def scribble_on_index(git: Path) -> None:
+    for index in (git / "objects" / "pack").glob("*.idx"):
+        overwrite(index, b"nonsense" * 200)
+
+
+def empty_index(git: Path) -> None:
+    for index in (git / "objects" / "pack").glob("*.idx"):
+        overwrite(index, b"")
+
+
+def lose_index(git: Path) -> None:
+    for index in (git / "objects" / "pack").glob("*.idx"):
+        index.unlink()
+
+
+def lose_pack(git: Path) -> None:
+    for pack in (git / "objects" / "pack").glob("*.pack"):
+        pack.unlink()
+
+
+def lose_promisor(git: Path) -> None:
+    for mark in (git / "objects" / "pack").glob("*.promisor"):
+        mark.unlink()
+
+
+def lose_head(git: Path) -> None:
+    (git / "HEAD").unlink()
+
+
+def empty_head(git: Path) -> None:
+    overwrite(git / "HEAD", b"")
+
+
+def scribble_on_config(git: Path) -> None:
+    overwrite(git / "config", b"[core\nnonsense")
+
+
+def scribble_on_shallow(git: Path) -> None:
+    (git / "shallow").write_text("nonsense\n")
+
+
+def lose_objects(git: Path) -> None:
+    (git / "objects").rename(git / "elsewhere")
+
+
+def leave_locks(git: Path) -> None:
+    for name in ("shallow.lock", "config.lock", "HEAD.lock", "packed-refs.lock"):
+        (git / name).write_text("")
+
+
+def leave_half_a_pack(git: Path) -> None:
+    for name in ("tmp_pack_abc", "tmp_idx_abc", ".tmp-1-pack-abc.pack", f"pack-{'a' * 40}.pack"):
+        (git / "objects" / "pack" / name).write_bytes(b"PACK nonsense")
+
+
+DAMAGES = [
+    *(truncate_pack, scribble_on_pack, scribble_on_index, empty_index, lose_index, lose_pack),
+    *(lose_promisor, lose_head, empty_head, scribble_on_config, scribble_on_shallow, lose_objects),
+    *(leave_locks, leave_half_a_pack),
+]
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_cache_reads_as_before_and_takes_a_push(
+    store: GitStore,
+    cache: Path,
+    main: str,
+    github: GitHubEmulator,
+    damage: Callable[[Path], None],
+) -> None:
+    whole = all_of(store, main)
+    damage(cache / "git")
+    assert all_of(store, main) == whole
+    head = github.push("acme/agents", "main", {"rollouts/maths/new": "1"})
+    damage(cache / "git")
+    assert store.heads() == {"main": head}
+    store.fetch([head], known=[main])
+    assert all_of(store, head) == {**whole, "new": b"1"}
+    store.tidy()
+    litter = [p.name for p in cache.rglob("*") if "tmp" in p.name or p.name.endswith(".lock")]
+    assert litter == []
+
+
+def test_a_cache_half_made_by_a_killed_process_is_made_whole(
+    store: GitStore, cache: Path, main: str
+) -> None:
+    (cache / "git.new" / "objects").mkdir(parents=True)
+    (cache / "git.doomed").mkdir()
+    (cache / "git").mkdir()
+    store.fetch([main])
+    assert sorted(path.name for path in cache.iterdir()) == ["git", "home", "lock"]
