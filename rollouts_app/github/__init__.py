@@ -1,0 +1,28 @@
+"""GitHub by REST: who the App is, where it is installed, which repositories and people there are.
+
+Knows HTTP and nothing of our tables; imports nothing of ours but the errors. Frozen dataclasses
+come out, or one of the four errors. What a repository holds is read by git, in `gitstore`.
+"""
+
+from rollouts_app.github.client import AppClient, InstallationClient, UserClient, api_url
+from rollouts_app.github.shapes import (
+    AppFacts,
+    InstallationFacts,
+    InstallationToken,
+    RepositoryFacts,
+    UserFacts,
+)
+from rollouts_app.github.signature import is_genuine
+
+__all__ = [
+    "AppClient",
+    "AppFacts",
+    "InstallationClient",
+    "InstallationFacts",
+    "InstallationToken",
+    "RepositoryFacts",
+    "UserClient",
+    "UserFacts",
+    "api_url",
+    "is_genuine",
+]

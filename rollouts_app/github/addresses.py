@@ -1,0 +1,64 @@
+"""Addresses of GitHub's web pages. Pure: nothing is asked.
+
+`github_url` is the root of the host (https://github.com, or that of a GitHub Enterprise Server);
+`repository` the address of a repository's page, as `repository_page` makes it. Names are given as
+git has them (bytes that are not UTF-8 as surrogate escapes) and are percent-encoded here, once.
+"""
+
+from urllib.parse import quote, urlencode
+
+GITHUB_COM = "https://github.com"
+
+
+def repository_page(github_url: str, full_name: str) -> str:
+    """The page of the repository "owner/name"."""
+    return f"{github_url.rstrip('/')}/{_path(full_name)}"
+
+
+def tree_page(repository: str, commit: str, path: str = "") -> str:
+    """A directory at a commit; without a path the repository's root."""
+    return "/".join(part for part in (repository, "tree", _segment(commit), _path(path)) if part)
+
+
+def blob_page(repository: str, commit: str, path: str, line: int | None = None) -> str:
+    """A file at a commit, at a line if one is given (counted from 1)."""
+    page = f"{repository}/blob/{_segment(commit)}/{_path(path)}"
+    # Without plain=1 GitHub shows a README as rendered, where lines cannot be pointed at.
+    return page if line is None else f"{page}?plain=1#L{line}"
+
+
+def commit_page(repository: str, commit: str) -> str:
+    """One commit with its changes."""
+    return f"{repository}/commit/{_segment(commit)}"
+
+
+def compare_page(repository: str, base: str, head: str) -> str:
+    """What `head` has that `base` has not: commits or branch names."""
+    return f"{repository}/compare/{_path(base)}...{_path(head)}"
+
+
+def new_installation_page(github_url: str, app_slug: str, state: str = "") -> str:
+    """Where the App gets installed. GitHub hands `state` back to the setup address.
+
+    https://docs.github.com/en/apps/sharing-github-apps/sharing-your-github-app
+    """
+    host = github_url.rstrip("/")
+    folder = "apps" if host == GITHUB_COM else "github-apps"
+    query = f"?{urlencode({'state': state})}" if state else ""
+    return f"{host}/{folder}/{_segment(app_slug)}/installations/new{query}"
+
+
+def installation_page(github_url: str, account_login: str, account_type: str, id: int) -> str:
+    """The settings of an installation: which repositories, permissions, suspend, uninstall."""
+    host = github_url.rstrip("/")
+    if account_type == "Organization":
+        return f"{host}/organizations/{_segment(account_login)}/settings/installations/{id}"
+    return f"{host}/settings/installations/{id}"
+
+
+def _path(path: str) -> str:
+    return "/".join(_segment(segment) for segment in path.split("/"))
+
+
+def _segment(name: str) -> str:
+    return quote(name, safe="", errors="surrogateescape")

@@ -1,0 +1,144 @@
+"""What we ask GitHub by REST: as the App, as one installation, as a user.
+
+Each method is one documented call and returns frozen dataclasses. All raise `Gone`, `Denied`,
+`RateLimited` or `Unavailable`; iterators raise them while they are read, page by page.
+"""
+
+import time
+from collections.abc import Iterator
+from urllib.parse import quote
+
+import jwt
+
+from rollouts_app.errors import Denied
+from rollouts_app.github import shapes
+from rollouts_app.github.shapes import (
+    AppFacts,
+    InstallationFacts,
+    InstallationToken,
+    RepositoryFacts,
+    UserFacts,
+)
+from rollouts_app.github.transport import Transport
+
+GITHUB_COM = "https://github.com"
+GITHUB_COM_API = "https://api.github.com"
+# GitHub refuses tokens that are from its future or live for more than ten minutes, so both ends
+# keep a distance from its clock.
+BACKDATED_SECONDS = 60
+LIFETIME_SECONDS = 9 * 60
+
+
+def api_url(github_url: str) -> str:
+    """The API's root of a host: an address of its own for github.com, /api/v3 anywhere else."""
+    host = github_url.rstrip("/")
+    return GITHUB_COM_API if host == GITHUB_COM else f"{host}/api/v3"
+
+
+class AppClient:
+    """GitHub as the App itself sees it."""
+
+    def __init__(self, api_url: str, app_id: str | int, private_key: str) -> None:
+        """`private_key` is the PEM text that GitHub gave out."""
+        self._app_id = str(app_id)
+        self._private_key = private_key
+        self._transport = Transport(api_url, self._app_token)
+
+    def app(self) -> AppFacts:
+        """https://docs.github.com/en/rest/apps/apps#get-the-authenticated-app"""
+        return self._transport.one(shapes.read_app, "GET", "/app")
+
+    def installations(self) -> Iterator[InstallationFacts]:
+        """https://docs.github.com/en/rest/apps/apps#list-installations-for-the-authenticated-app"""
+        return self._transport.listed(shapes.read_installation, "/app/installations", "")
+
+    def installation(self, id: int) -> InstallationFacts:
+        """https://docs.github.com/en/rest/apps/apps#get-an-installation-for-the-authenticated-app"""
+        return self._transport.one(shapes.read_installation, "GET", f"/app/installations/{id}")
+
+    def installation_token(self, id: int) -> InstallationToken:
+        """A new token; `Denied` while the installation is suspended, `Gone` after uninstalling.
+
+        https://docs.github.com/en/rest/apps/apps#create-an-installation-access-token-for-an-app
+        """
+        path = f"/app/installations/{id}/access_tokens"
+        return self._transport.one(shapes.read_token, "POST", path)
+
+    def repository_installation(self, full_name: str) -> InstallationFacts:
+        """The installation that reaches the repository "owner/name"; `Gone` when none does.
+
+        https://docs.github.com/en/rest/apps/apps#get-a-repository-installation-for-the-authenticated-app
+        """
+        path = f"/repos/{quote(full_name)}/installation"
+        return self._transport.one(shapes.read_installation, "GET", path)
+
+    def _app_token(self) -> str:
+        """https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app/generating-a-json-web-token-jwt-for-a-github-app"""
+        now = int(time.time())
+        claims = {
+            "iat": now - BACKDATED_SECONDS,
+            "exp": now + LIFETIME_SECONDS,
+            "iss": self._app_id,
+        }
+        try:
+            return jwt.encode(claims, self._private_key, algorithm="RS256")
+        except (ValueError, TypeError, jwt.PyJWTError):
+            # Without the cause: it may quote the key.
+            raise Denied(
+                "The GitHub App's private key cannot be read. Set it to the PEM file's text as"
+                " GitHub gave it out, from BEGIN to END."
+            ) from None
+
+
+class InstallationClient:
+    """GitHub as one installation sees it, with a token of `AppClient.installation_token`."""
+
+    def __init__(self, api_url: str, token: str) -> None:
+        self._transport = Transport(api_url, lambda: token)
+
+    def repositories(self) -> Iterator[RepositoryFacts]:
+        """https://docs.github.com/en/rest/apps/installations#list-repositories-accessible-to-the-app-installation"""
+        path = "/installation/repositories"
+        return self._transport.listed(shapes.read_repository, path, "repositories")
+
+    def repository(self, full_name: str) -> RepositoryFacts:
+        """By its name "owner/name"; a former name is followed to the repository.
+
+        https://docs.github.com/en/rest/repos/repos#get-a-repository
+        """
+        return self._transport.one(shapes.read_repository, "GET", f"/repos/{quote(full_name)}")
+
+    def repository_by_id(self, id: int) -> RepositoryFacts:
+        """By its number, which renames and transfers do not change.
+
+        The call is not in GitHub's reference, but it is where its own redirects for renamed
+        repositories and its paging links lead.
+        """
+        return self._transport.one(shapes.read_repository, "GET", f"/repositories/{id}")
+
+
+class UserClient:
+    """GitHub as one person sees it through the App, with that person's token."""
+
+    def __init__(self, api_url: str, token: str) -> None:
+        self._transport = Transport(api_url, lambda: token)
+
+    def user(self) -> UserFacts:
+        """https://docs.github.com/en/rest/users/users#get-the-authenticated-user"""
+        return self._transport.one(shapes.read_user, "GET", "/user")
+
+    def installations(self) -> Iterator[InstallationFacts]:
+        """The App's installations on accounts that the person may reach.
+
+        https://docs.github.com/en/rest/apps/installations#list-app-installations-accessible-to-the-user-access-token
+        """
+        path = "/user/installations"
+        return self._transport.listed(shapes.read_installation, path, "installations")
+
+    def repositories(self, installation_id: int) -> Iterator[RepositoryFacts]:
+        """What both the person and the installation may reach, with the person's permissions.
+
+        https://docs.github.com/en/rest/apps/installations#list-repositories-accessible-to-the-user-access-token
+        """
+        path = f"/user/installations/{installation_id}/repositories"
+        return self._transport.listed(shapes.read_repository, path, "repositories")
