@@ -11,6 +11,7 @@ from rollouts_app.github.shapes import (
     InstallationToken,
     RepositoryFacts,
     UserFacts,
+    read_installation,
 )
 from rollouts_app.github.signature import is_genuine
 
@@ -25,4 +26,5 @@ __all__ = [
     "UserFacts",
     "api_url",
     "is_genuine",
+    "read_installation",
 ]

@@ -116,6 +116,13 @@ class InstallationClient:
         """
         return self._transport.one(shapes.read_repository, "GET", f"/repositories/{id}")
 
+    def person(self, login: str) -> UserFacts:
+        """Anybody with an account, by login.
+
+        https://docs.github.com/en/rest/users/users#get-a-user
+        """
+        return self._transport.one(shapes.read_user, "GET", f"/users/{quote(login, safe='')}")
+
 
 class UserClient:
     """GitHub as one person sees it through the App, with that person's token."""
