@@ -275,6 +275,15 @@ def test_it_keeps_and_removes_what_a_push_says(github: GitHubEmulator, clone: Cl
     assert (clone.folder / 'odd "name" \\ ünï\n.txt').read_bytes() == b"\xff\x00"
 
 
+def test_it_takes_the_first_branch_of_an_empty_repository_for_its_default(
+    github: GitHubEmulator,
+) -> None:
+    repository = github.create_repository("acme/empty")
+    github.push("acme/empty", "trunk", FILES)
+    github.push("acme/empty", "main", FILES)
+    assert repository.default_branch == "trunk"
+
+
 def test_it_refuses_to_lose_commits_unless_forced(
     github: GitHubEmulator, installation: int
 ) -> None:

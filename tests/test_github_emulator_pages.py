@@ -9,11 +9,11 @@ from urllib.parse import quote, urljoin
 import pytest
 import requests
 
-from tests.github_emulator import GitHubEmulator, Submodule, Symlink
+from tests.github_emulator import Content, GitHubEmulator, Submodule, Symlink
 
 HOSTILE = "<script>alert(1)</script>\"'&amp;"
 BRANCH = "experiment/100%-#1&ünï+x<b>"
-FILES = {
+FILES: dict[str, Content] = {
     "README.md": HOSTILE,
     "rollouts/maths/main.py": "first\nsecond\nthird\n",
     f"odd/{HOSTILE.replace('/', ':')} ?#%.txt": HOSTILE,
@@ -38,7 +38,7 @@ class Links(HTMLParser):
 
 
 @pytest.fixture
-def browser(github: GitHubEmulator) -> Iterator[requests.Session]:
+def visitor(github: GitHubEmulator) -> Iterator[requests.Session]:
     """Ada's browser."""
     with requests.Session() as session:
         session.post(f"{github.url}/login", {"user": "ada"}, timeout=5)
@@ -64,7 +64,7 @@ def encoded(name: str) -> str:
 
 
 def test_it_has_no_dead_links(
-    github: GitHubEmulator, browser: requests.Session, agents: str
+    github: GitHubEmulator, visitor: requests.Session, agents: str
 ) -> None:
     branch = encoded(BRANCH)
     waiting = ["/", f"/{agents}/compare/main...{branch}", f"/{agents}/commits/{branch}"]
@@ -73,7 +73,7 @@ def test_it_has_no_dead_links(
         address = urljoin(github.url, waiting.pop()).split("#")[0]
         if address in statuses or not address.startswith(github.url):
             continue
-        answer = browser.get(address, timeout=5)
+        answer = visitor.get(address, timeout=5)
         statuses[address] = answer.status_code
         if "html" in answer.headers["Content-Type"]:
             page = Links(answer.text)
@@ -84,21 +84,21 @@ def test_it_has_no_dead_links(
 
 
 def test_it_finds_branches_of_any_name(
-    github: GitHubEmulator, browser: requests.Session, agents: str
+    github: GitHubEmulator, visitor: requests.Session, agents: str
 ) -> None:
     path = "rollouts/maths/main.py"
     tip = github.heads(agents)[BRANCH]
     for name in (encoded(BRANCH), quote(BRANCH, safe=""), tip, tip[:7]):
-        raw = browser.get(f"{github.url}/{agents}/raw/{name}/{path}", timeout=5)
+        raw = visitor.get(f"{github.url}/{agents}/raw/{name}/{path}", timeout=5)
         assert raw.text == "first\n2nd\n"
-    tagged = browser.get(f"{github.url}/{agents}/raw/v1/{path}", timeout=5)
+    tagged = visitor.get(f"{github.url}/{agents}/raw/v1/{path}", timeout=5)
     assert tagged.text == "first\nsecond\nthird\n"
 
 
 def test_it_numbers_the_lines_of_a_file(
-    github: GitHubEmulator, browser: requests.Session, agents: str
+    github: GitHubEmulator, visitor: requests.Session, agents: str
 ) -> None:
-    page = browser.get(f"{github.url}/{agents}/blob/main/rollouts/maths/main.py", timeout=5).text
+    page = visitor.get(f"{github.url}/{agents}/blob/main/rollouts/maths/main.py", timeout=5).text
     assert re.findall(r'<tr id="L(\d+)">.*?<td>(\w+)</td>', page) == [
         ("1", "first"),
         ("2", "second"),
@@ -107,19 +107,20 @@ def test_it_numbers_the_lines_of_a_file(
 
 
 def test_it_shows_what_differs(
-    github: GitHubEmulator, browser: requests.Session, agents: str
+    github: GitHubEmulator, visitor: requests.Session, agents: str
 ) -> None:
     changes = re.compile(r'<span class="(plus|minus)">[+-](\w+)</span>')
-    commit = browser.get(f"{github.url}/{agents}/commit/{encoded(BRANCH)}", timeout=5).text
+    commit = visitor.get(f"{github.url}/{agents}/commit/{encoded(BRANCH)}", timeout=5).text
     comparison = f"{github.url}/{agents}/compare/main...{encoded(BRANCH)}"
-    compared = browser.get(comparison, timeout=5).text
+    compared = visitor.get(comparison, timeout=5).text
     expected = [("minus", "second"), ("minus", "third"), ("plus", "2nd")]
     assert (changes.findall(commit), changes.findall(compared)) == (expected, expected)
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
+def test_it_says_when_there_is_nothing(
+    github: GitHubEmulator, visitor: requests.Session, agents: str
+) -> None:
+    paths = [
         "/acme/none",
         "/acme/agents/tree/none",
         "/acme/agents/tree/main/none",
@@ -130,31 +131,28 @@ def test_it_shows_what_differs(
         "/apps/none",
         "/organizations/acme/settings/installations/1",
         "/api/v3/nothing",
-    ],
-)
-def test_it_says_when_there_is_nothing(
-    github: GitHubEmulator, browser: requests.Session, agents: str, path: str
-) -> None:
-    assert browser.get(github.url + path, timeout=5).status_code == 404
+    ]
+    statuses = {path: visitor.get(github.url + path, timeout=5).status_code for path in paths}
+    assert statuses == dict.fromkeys(paths, 404)
 
 
 def test_it_leads_on_from_a_former_name(
-    github: GitHubEmulator, browser: requests.Session, agents: str
+    github: GitHubEmulator, visitor: requests.Session, agents: str
 ) -> None:
     github.rename_repository(agents, "bots")
-    answer = browser.get(f"{github.url}/{agents}/tree/main/rollouts", timeout=5)
+    answer = visitor.get(f"{github.url}/{agents}/tree/main/rollouts", timeout=5)
     assert answer.url == f"{github.url}/acme/bots/tree/main/rollouts"
 
 
 class Settings:
     """Ada at the installation pages."""
 
-    def __init__(self, github: GitHubEmulator, browser: requests.Session) -> None:
-        self.github, self.browser = github, browser
+    def __init__(self, github: GitHubEmulator, visitor: requests.Session) -> None:
+        self.github, self.visitor = github, visitor
         self.new = f"/apps/{github.app.slug}/installations/new"
 
     def post(self, path: str, **fields: Any) -> requests.Response:
-        return self.browser.post(self.github.url + path, fields, allow_redirects=False, timeout=5)
+        return self.visitor.post(self.github.url + path, fields, allow_redirects=False, timeout=5)
 
     def reached(self, installation: int) -> list[str]:
         world = self.github
@@ -163,18 +161,18 @@ class Settings:
 
 
 @pytest.fixture
-def settings(github: GitHubEmulator, browser: requests.Session) -> Iterator[Settings]:
+def settings(github: GitHubEmulator, visitor: requests.Session) -> Iterator[Settings]:
     """Acme has two repositories and no App yet; the App wants to be told at its setup address."""
     before, github.app.setup_url = github.app.setup_url, "http://127.0.0.1:8000/installed?from=x"
     github.create_repository("acme/agents")
     github.create_repository("acme/starter")
-    yield Settings(github, browser)
+    yield Settings(github, visitor)
     github.app.setup_url = before
 
 
 def test_it_installs_the_app_and_goes_on_to_it(github: GitHubEmulator, settings: Settings) -> None:
     target = github.account_named("acme").id
-    offered = settings.browser.get(
+    offered = settings.visitor.get(
         f"{github.url}{settings.new}?target_id={target}&state=s", timeout=5
     )
     assert re.findall(r'name="repository" value="(.*?)"', offered.text) == [
@@ -214,6 +212,7 @@ def test_it_lets_owners_change_an_installation(github: GitHubEmulator, settings:
     assert github.installation(installation).permissions["administration"] == "write"
     settings.post(f"{path}/uninstall")
     assert github.state.installations == {}
+    github.wait_for_deliveries()
     assert [made.action for made in github.deliveries] == [
         "created",
         "removed",

@@ -90,7 +90,7 @@ def test_it_verifies_whose_a_jwt_is(github: GitHubEmulator, call: Call) -> None:
     now = int(github.clock())
     claims = {"iat": now, "exp": now + 60, "iss": github.app.client_id}
     forged = jwt.encode(claims, new_app(0).private_key, "RS256")
-    unsigned = jwt.encode(claims, None, "none")
+    unsigned = jwt.encode(claims, "", "none")
     refusal = (401, "A JSON web token could not be decoded")
     assert [says(call("/app", token)) for token in (forged, unsigned, "a.b.c", None)] == [
         refusal

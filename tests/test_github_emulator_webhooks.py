@@ -174,3 +174,28 @@ def test_it_tells_only_what_the_app_asked_for(github: GitHubEmulator, installati
     github.create_branch("acme/agents", "x", "main")
     github.delete_branch("acme/agents", "x")
     assert told(github, "ref") == [("installation", None), ("delete", "x")]
+
+
+def test_it_tells_of_an_accounts_new_name(github: GitHubEmulator, installation: int) -> None:
+    github.rename_account("acme", "umbrella")
+    payload = github.deliveries[-1].payload
+    assert [payload[key] for key in ("action", "changes", "target_type")] == [
+        "renamed",
+        {"login": {"from": "acme"}},
+        "Organization",
+    ]
+    assert (payload["account"]["login"], payload["installation"]["id"]) == (
+        "umbrella",
+        installation,
+    )
+    assert sorted(github.heads("umbrella/agents")) == ["main"]
+
+
+def test_it_pings(github: GitHubEmulator) -> None:
+    github.ping()
+    (ping,) = github.deliveries
+    assert (ping.event, ping.payload["hook_id"], ping.payload["hook"]["events"]) == (
+        "ping",
+        github.app.id,
+        ["push", "create", "delete", "repository"],
+    )

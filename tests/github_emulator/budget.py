@@ -48,7 +48,3 @@ class Budget:
             spent = self._spent[caller or ""] = Spent(limit, int(now) + HOUR)
         spent.limit = limit
         return spent
-
-    def clear(self) -> None:
-        """Give everybody a new hour."""
-        self._spent.clear()

@@ -15,7 +15,6 @@ from .records import Account, Installation, Permission, Repository, Token
 from .settings import World
 
 LONGEST_JWT_SECONDS = 600
-ASKED_TO_LOG_IN = "Requires authentication"
 BAD = "Bad credentials"
 NOT_DECODED = "A JSON web token could not be decoded"
 SUSPENDED = "This installation has been suspended"

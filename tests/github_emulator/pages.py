@@ -94,6 +94,8 @@ def style() -> Html:
 def _bar(request: Request) -> Html:
     person = person_of(request)
     here = with_query(request.path, request.query) if request.method == "GET" else "/"
+    if request.path == "/login":
+        here = request.query.get("return_to", "/")
     if person:
         who: Child = [
             link(person.name, "/settings/profile"),

@@ -33,11 +33,6 @@ class People(Core):
         }
         return self._add(account)
 
-    def remove_member(self, organization: str, login: str) -> None:
-        """Somebody leaves an organization."""
-        with self.changing():
-            del self.account_named(organization).members[self.account_named(login).id]
-
     def add_collaborator(self, full_name: str, login: str, permission: Permission) -> None:
         """Let somebody read, write or administer one repository."""
         with self.changing():

@@ -3,6 +3,7 @@
 import logging
 import socket
 import socketserver
+import sys
 import time
 from collections.abc import Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -18,6 +19,7 @@ from .trouble import Trouble, Troubles
 from .web import Answer, Request, Routes
 
 log = logging.getLogger(__name__)
+MOST_SEEN = 20_000
 
 
 class Seen(NamedTuple):
@@ -47,6 +49,12 @@ class Server(ThreadingHTTPServer):
         self._open: set[socket.socket] = set()
         super().__init__(("127.0.0.1", world.port), Handler)
 
+    def note(self, seen: Seen) -> None:
+        """Keep a request in mind; the older half goes when there are very many."""
+        self.seen.append(seen)
+        if len(self.seen) > MOST_SEEN:
+            del self.seen[: MOST_SEEN // 2]
+
     def server_bind(self) -> None:
         """Bind without asking DNS for a name, which the standard library does."""
         socketserver.TCPServer.server_bind(self)
@@ -73,7 +81,8 @@ class Server(ThreadingHTTPServer):
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Clients that hang up are no news; the rest goes to the log."""
-        log.debug("A connection ended with an error.", exc_info=True)
+        if not isinstance(sys.exc_info()[1], OSError):
+            log.exception("A connection ended with an error.")
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -95,7 +104,7 @@ class Handler(BaseHTTPRequestHandler):
     def serve(self) -> None:
         """Answer one request."""
         target = self.path
-        self.server.seen.append(Seen(self.command, target))
+        self.server.note(Seen(self.command, target))
         trouble = self.server.troubles.meet(self.command, target)
         self._left = trouble.cut if trouble else None
         try:

@@ -20,6 +20,7 @@ import requests
 TIME_LIMIT = 10  # seconds, as at GitHub
 COULD_NOT_CONNECT = 502
 TIMED_OUT = 504
+MOST_REMEMBERED = 5000
 
 
 @dataclass
@@ -100,7 +101,7 @@ def again(delivery: Delivery, number: int, now: float) -> Delivery:
 
 
 class Outbox:
-    """Deliveries on their way, and those made.
+    """Deliveries on their way, and the latest of those made.
 
     By HTTP they are made one by one on a thread of their own. A `deliver` of a test's own is called
     on the test's thread instead: by what it asked the emulator to do, or while it waits for
@@ -235,6 +236,7 @@ class Outbox:
             return
         started = time.monotonic()
         self.made.append(delivery)
+        del self.made[:-MOST_REMEMBERED]
         try:
             delivery.status = deliver(delivery)
         except Exception:
