@@ -10,7 +10,9 @@ import json
 import os
 import secrets
 import shutil
+import signal
 import sys
+import time
 from argparse import ArgumentParser
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException
@@ -27,6 +29,9 @@ from osmosis_web.welcome import welcome
 
 HOST = "127.0.0.1"
 START_SECONDS = 60.0
+
+# How long what a killed demo leaves running may take to end.
+PATIENCE_SECONDS = 2.0
 
 # What of the caller's environment the demo may see: its own settings are complete, and those of a
 # real server must not leak into it.
@@ -75,11 +80,13 @@ class Demo:
             self.forget()
         self._start_logs()
         say("Starting the database, a small GitHub, the web server and a worker ...")
-        with postgres.running(self.data / "postgres") as database, Supervisor() as supervisor:
+        with postgres.running(self.data / "postgres") as database:
             os.environ["DATABASE_URL"] = database
-            self._start_programs(supervisor)
-            say(welcome(self.url, self.github_url, self.data / "logs"))
-            supervisor.watch()
+            # gunicorn takes SIGTERM for a wish to finish its requests, and SIGINT for haste.
+            with Supervisor(stop_signal=signal.SIGINT) as supervisor:
+                self._start_programs(supervisor)
+                say(welcome(self.url, self.github_url, self.data / "logs"))
+                supervisor.watch()
 
     def _start_programs(self, supervisor: Supervisor) -> None:
         (self.github / "app.json").unlink(missing_ok=True)  # the emulator writes it when it is up
@@ -149,12 +156,15 @@ class Demo:
             raise CannotRun(f"Cannot write to {self.data}. Choose another folder with --data.")
 
     def _check_ports(self) -> None:
+        deadline = time.monotonic() + PATIENCE_SECONDS
         for port in (self.port, self.port + 1):
-            if not port_is_free(HOST, port):
-                raise CannotRun(
-                    f"Port {port} is in use by another program. Choose two others, such as "
-                    f"{self.port + 100} and the next: script/demo --port {self.port + 100}"
-                )
+            while not port_is_free(HOST, port):
+                if time.monotonic() > deadline:
+                    raise CannotRun(
+                        f"Port {port} is in use by another program. Choose two others, such as "
+                        f"{self.port + 100} and the next: script/demo --port {self.port + 100}"
+                    )
+                time.sleep(0.05)
 
     def forget(self) -> None:
         """Remove what the demo has made, and nothing else that may lie in its folder."""

@@ -56,6 +56,7 @@ DATABASE = "osmosis"
 # Making a database takes a second or two, replaying what a crash left may take longer.
 START_SECONDS = 120.0
 STOP_SECONDS = 30.0
+PATIENCE_SECONDS = 2.0
 LARGEST_LOG_BYTES = 5_000_000
 
 
@@ -115,10 +116,14 @@ def remove_database(data_folder: Path) -> None:
     if not data_folder.exists():
         return
     places = make_folder(data_folder)
-    with locks.locked(places.lock("starting"), seconds=STOP_SECONDS):
-        if not locks.is_free(places.lock("launcher")):
-            raise PostgresError(f"The database in {data_folder} is in use.")
-        remove(places)
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while time.monotonic() < deadline:
+        with locks.locked(places.lock("starting"), seconds=STOP_SECONDS):
+            if locks.is_free(places.lock("launcher")):
+                remove(places)
+                return
+        time.sleep(0.1)  # a server whose last user was killed needs a moment, and the lock, to stop
+    raise PostgresError(f"The database in {data_folder} is in use.")
 
 
 def _url_of_server(places: Places, mutex: int, *, throwaway: bool) -> str:

@@ -7,12 +7,14 @@
         supervisor.watch()                                      # until SIGINT, SIGTERM or SIGHUP
 
 Each program leads a session of its own: Ctrl-C in a terminal reaches the supervisor alone, which
-stops the programs in the reverse order of their start. Descriptors that may be inherited are.
+tells the programs to stop, the last started first. Descriptors that may be inherited are.
 """
 
+import ctypes
 import os
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
@@ -32,6 +34,9 @@ LONGEST_PAUSE_SECONDS = 15.0
 
 # Deaths in a row, none of them after a settled life, after which a program cannot start.
 TRIES = 4
+
+C_LIBRARY = ctypes.CDLL(None)
+PR_SET_PDEATHSIG = 1
 LOG_LINES_SHOWN = 12
 
 
@@ -64,6 +69,9 @@ class _Life:
     short_lives: int = 0
     starts_again_at: float | None = None
 
+    def is_dead(self) -> bool:
+        return self.starts_again_at is not None or self.process.returncode is not None
+
     def died(self, now: float) -> None:
         """Decide when the next life begins. Raises CannotStart when there is no point in one."""
         if now - self.started_at >= SETTLED_SECONDS:
@@ -77,9 +85,12 @@ class _Life:
 
 
 class Supervisor:
-    def __init__(self, *, stop_seconds: float = 5.0) -> None:
-        """`stop_seconds`: how long each program may take to end before it is killed."""
+    def __init__(
+        self, *, stop_seconds: float = 5.0, stop_signal: signal.Signals = signal.SIGTERM
+    ) -> None:
+        """Programs are told to end by `stop_signal`, and killed after `stop_seconds`."""
         self._stop_seconds = stop_seconds
+        self._stop_signal = stop_signal
         self._lives: list[_Life] = []
         self._deaths: SimpleQueue[_Life | None] = SimpleQueue()  # None: we are asked to stop
         self._is_hasty = False
@@ -101,8 +112,7 @@ class Supervisor:
     ) -> None:
         with self._on_exit:
             self._is_hasty = False
-            for life in reversed(self._lives):
-                self._end(life)
+            self._end(*reversed(self._lives))
 
     def start(self, program: Program) -> None:
         """Start a program that is to run as long as we do."""
@@ -185,16 +195,17 @@ class Supervisor:
         self._is_hasty = True
         self._deaths.put(None)
 
-    def _end(self, life: _Life) -> None:
-        """End a program: politely, and by force when it takes too long or we are asked again."""
-        if life.starts_again_at is not None or life.process.returncode is not None:
-            return  # it is dead already
-        life.process.terminate()
+    def _end(self, *lives: _Life) -> None:
+        """End programs: politely, and by force when they take too long or we are asked again."""
+        running = [life.process for life in lives if not life.is_dead()]
+        for process in running:
+            process.send_signal(self._stop_signal)
         deadline = time.monotonic() + self._stop_seconds
-        while life.process.poll() is None and time.monotonic() < deadline and not self._is_hasty:
-            time.sleep(0.02)
-        _kill_group(life.process)
-        life.process.wait()
+        for process in running:
+            while process.poll() is None and time.monotonic() < deadline and not self._is_hasty:
+                time.sleep(0.02)
+            _kill_group(process)
+            process.wait()
 
 
 def _run(program: Program) -> subprocess.Popen[bytes]:
@@ -210,7 +221,17 @@ def _run(program: Program) -> subprocess.Popen[bytes]:
             stderr=log,
             close_fds=False,
             start_new_session=True,
+            preexec_fn=_end_with_parent,
         )
+
+
+def _end_with_parent() -> None:
+    """Have this program told to end when we are killed, where the system knows how (Linux).
+
+    https://man7.org/linux/man-pages/man2/PR_SET_PDEATHSIG.2const.html
+    """
+    if sys.platform == "linux":
+        C_LIBRARY.prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 def _kill_group(process: subprocess.Popen[bytes]) -> None:
