@@ -19,10 +19,10 @@ STEADY = """
 import os, subprocess, sys, signal, time
 child = subprocess.Popen(["sh", "-c", "trap '' TERM INT; exec sleep 20"], stdout=subprocess.DEVNULL)
 def stop(number, frame):
-    print(sys.argv[1], "stopped", flush=True)
+    print(f"{sys.argv[1]} stopped", flush=True)
     sys.exit(0)
 signal.signal(signal.SIGTERM, stop)
-print(sys.argv[1], "up", os.getpid(), child.pid, flush=True)
+print(f"{sys.argv[1]} up {os.getpid()} {child.pid}", flush=True)
 time.sleep(60)
 """
 STUBBORN = "trap '' TERM; echo up; while true; do sleep 0.1; done"
