@@ -2,11 +2,13 @@
 
 import asyncio
 import contextlib
+import os
 import signal
+import sys
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NoReturn
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand
 from procrastinate import App
 from procrastinate.connector import Notify
 from procrastinate.contrib.django import app
@@ -55,13 +57,11 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         connector = WatchedConnector(kwargs=connector_params())
         with app.replace_connector(connector) as worker_app:
-            was_told_to = asyncio.run(work(worker_app, connector))
-        if not was_told_to:
-            raise CommandError("The worker lost its database connection. Start it again.")
+            asyncio.run(work(worker_app, connector))
 
 
-async def work(worker_app: App, connector: WatchedConnector) -> bool:
-    """Run until a signal comes (True), or until the database is lost (False)."""
+async def work(worker_app: App, connector: WatchedConnector) -> None:
+    """Run until a signal comes. Ends the whole process when the database is lost."""
     told = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -81,11 +81,19 @@ async def work(worker_app: App, connector: WatchedConnector) -> bool:
         others = [told.wait(), connector.is_deaf.wait(), rescue_jobs(worker_app)]
         companions = [asyncio.create_task(other) for other in others]
         await asyncio.wait([worker, *companions], return_when=asyncio.FIRST_COMPLETED)
+        if not told.is_set():
+            give_up()
         for task in (*companions, worker):
             task.cancel()
         with contextlib.suppress(asyncio.CancelledError, ConnectorException):
             await worker
-    return told.is_set()
+
+
+def give_up() -> NoReturn:
+    """Exit at once, to be started anew. Nothing waits for jobs that run: they have lost the
+    database, too, and what a killed worker leaves is taken up by the next one."""
+    print("The worker lost its database connection.", file=sys.stderr, flush=True)  # noqa: T201
+    os._exit(1)
 
 
 async def rescue_jobs(worker_app: App) -> None:
