@@ -1,7 +1,10 @@
 """The cast, the world and the queue. Ada owns Acme, Linus is a member, Mallory is outside."""
 
+import os
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import pytest
 from django.db import connection
@@ -9,6 +12,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from procrastinate.contrib.django import app
 from procrastinate.contrib.django.django_connector import DjangoConnector
+from pytest_django.live_server_helper import LiveServer
 
 from rollouts_app.models import Installation, Membership, Repository, User, Workspace
 from rollouts_app.onboarding import tie_repository
@@ -16,6 +20,7 @@ from rollouts_app.sync.clients import app_client, client_for
 from rollouts_app.sync.installations import store_installation
 from tests.github_emulator import Delivery, GitHubEmulator
 from tests.settings import EMULATOR
+from tests.workers import start_worker
 
 # A repository's contents, small: two rollouts, one of them with an eval config.
 FILES = {
@@ -138,6 +143,29 @@ def receive(delivery: Delivery) -> int:
         headers=delivery.headers,
     )
     return response.status_code
+
+
+@pytest.fixture(scope="session")
+def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[str, Any]:
+    """Debian's Chromium. Without it browser tests are skipped, or fail where they must run."""
+    path = shutil.which("chromium")
+    if path is None:
+        give_up = pytest.fail if os.environ.get("CI") else pytest.skip
+        give_up("Chromium is not installed: on Debian, apt install chromium.")
+    arguments = ["--disable-background-networking", "--disable-component-update"]
+    if os.geteuid() == 0:
+        arguments.append("--no-sandbox")
+    return {**browser_type_launch_args, "executable_path": path, "args": arguments}
+
+
+@pytest.fixture
+def live(live_server: LiveServer, github: GitHubEmulator, empty_queue: None) -> Iterator[str]:
+    """The whole product, running: its address. The emulator delivers its webhooks to it."""
+    github.deliver = github.outbox.post
+    worker = start_worker()
+    yield live_server.url
+    worker.kill()
+    worker.wait()
 
 
 @contextmanager

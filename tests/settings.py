@@ -1,6 +1,8 @@
 """The product's own settings, for a product whose GitHub is the emulator on this machine."""
 
+import atexit
 import os
+import shutil
 import socket
 import tempfile
 from pathlib import Path
@@ -18,15 +20,20 @@ def free_port() -> int:
 
 
 FOLDER = Path(tempfile.mkdtemp(prefix="osmosis-tests-"))
+atexit.register(shutil.rmtree, FOLDER, ignore_errors=True)
 LIVE_SERVER = f"127.0.0.1:{free_port()}"
 EMULATOR = GitHubEmulator(FOLDER / "github", free_port())
 EMULATOR.app.callback_urls = [
     f"http://{host}/accounts/github/login/callback/" for host in ("testserver", LIVE_SERVER)
 ]
+EMULATOR.app.webhook_url = f"http://{LIVE_SERVER}/webhooks/github"
 EMULATOR.app.setup_url = f"http://{LIVE_SERVER}/onboarding/installed"
 
 os.environ |= {
     "PUBLIC_URL": f"http://{LIVE_SERVER}",
+    "DJANGO_LIVE_TEST_SERVER_ADDRESS": LIVE_SERVER,
+    # Playwright keeps an event loop in the test's thread, beside which Django refuses to work.
+    "DJANGO_ALLOW_ASYNC_UNSAFE": "true",
     "SECRET_KEY": "only for tests",
     "ENCRYPTION_KEYS": Fernet.generate_key().decode(),
     "DATA_DIR": str(FOLDER),

@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 from allauth.socialaccount.models import SocialAccount
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
+from django.db import transaction
 
 from rollouts_app.models import Membership, User, Workspace
 from rollouts_app.onboarding import tie_repository
@@ -31,6 +32,7 @@ class Command(BaseCommand):
             seed()
 
 
+@transaction.atomic
 def seed() -> None:
     """Create the people and the workspace, and connect the repository, as onboarding would."""
     workspace = Workspace.objects.create(slug=WORKSPACE)
