@@ -12,6 +12,7 @@ from urllib.parse import urljoin, urlsplit
 
 import requests
 from requests.adapters import HTTPAdapter
+from urllib3.exceptions import HTTPError, ReadTimeoutError
 from urllib3.util import Retry
 
 from rollouts_app.errors import Unavailable
@@ -24,6 +25,7 @@ LARGEST_ANSWER = 20_000_000  # bytes
 CHUNK = 65_536  # bytes
 MOST_PAGES = 200
 MOST_REDIRECTS = 3
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
 REDIRECTS = (301, 302, 307, 308)
 HEADERS = {
     "Accept": "application/vnd.github+json",
@@ -43,9 +45,11 @@ class Transport:
         self._session = requests.Session()
         self._session.headers.update(HEADERS)
         self._session.auth = _Bearer(token)
+        # No proxy stands between two programs of one machine.
+        self._session.trust_env = urlsplit(api_url).hostname not in LOOPBACK
         # Only a connection that never came about is tried again: everything else is for the
         # queue to repeat, which does not hold up a worker.
-        retry = Retry(total=2, read=0, status=0, redirect=0, other=0, backoff_factor=0.2)
+        retry = Retry(total=2, read=False, status=0, redirect=0, other=0, backoff_factor=0.2)
         for scheme in ("https://", "http://"):
             self._session.mount(scheme, HTTPAdapter(max_retries=retry))
 
@@ -96,13 +100,13 @@ class Transport:
                 method, address, timeout=TIMEOUT, allow_redirects=False, stream=True
             ) as response:
                 return response, _body(response, asked)
-        except requests.Timeout:
+        except (requests.Timeout, ReadTimeoutError):
             raise Unavailable(f"GitHub did not answer {asked} in time. Try again later.") from None
-        except requests.RequestException as error:
-            # The library's own words carry addresses and object names: the kind is enough.
+        except (requests.RequestException, HTTPError) as error:
+            # The libraries' own words carry addresses and object names: the kind is enough.
             raise Unavailable(
-                f"The connection to GitHub failed at {asked} ({_kind(error)}). Check the network"
-                " and GITHUB_URL, or try again later."
+                f"The connection to GitHub failed at {asked} ({type(error).__name__}). Check the"
+                " network and GITHUB_URL, or try again later."
             ) from None
 
     def _same_host(self, address: str, target: str) -> str:
@@ -129,7 +133,8 @@ def _body(response: requests.Response, asked: str) -> bytes:
     """The whole body, bounded in time and size: a time-out alone allows one byte every 20 s."""
     deadline = time.monotonic() + WHOLE_ANSWER_SECONDS
     body = bytearray()
-    for chunk in response.iter_content(CHUNK):
+    # What has come so far; `iter_content` would wait until a whole chunk is there.
+    while chunk := response.raw.read1(CHUNK, decode_content=True):
         body += chunk
         if len(body) > LARGEST_ANSWER:
             raise Unavailable(f"GitHub's answer to {asked} is too large.")
@@ -150,7 +155,3 @@ def _shaped(read: Callable[[Any], Shape], answer: Any, path: str) -> Shape:
         return read(answer)
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise Unavailable(f"GitHub's answer to {path} is not as documented: {error!r}.") from None
-
-
-def _kind(error: requests.RequestException) -> str:
-    return type(error).__name__
