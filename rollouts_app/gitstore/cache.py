@@ -1,19 +1,15 @@
 """Our side of a cache: its repository is made here, read, and made anew when it is damaged."""
 
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path
 
 from rollouts_app.gitstore.batch import MISSING, Broken, Found, read_objects
 from rollouts_app.gitstore.command import Call, Failed, run, stream
 from rollouts_app.gitstore.folder import Folder
 from rollouts_app.gitstore.limits import Limits
 from rollouts_app.gitstore.refusals import Corrupt, refusal
-
-# So that a repack keeps everything: the cache has no refs that would hold an object.
-ALL_IS_PROMISED = {"remote.origin.promisor": "true"}
 
 
 class Cache:
@@ -39,7 +35,12 @@ class Cache:
     def make_anew(self, lock: int) -> None:
         """Begin with an empty repository in place of what there is."""
         made = self._folder.path / "git.new"
-        self._run(["init", "-q", "--bare", "--template="], lock, repository=made)
+        kind = ["--bare", "--template=", "--object-format=sha1"]
+        call = replace(self._call(["init", "-q", *kind]), repository=made, lock=lock)
+        try:
+            run(call)
+        except Failed as failure:
+            raise refusal(failure.stderr, "the cache", datetime.now(UTC)) from None
         self._folder.place(made)
 
     def read(self, ids: Sequence[str], *, contents: bool = True) -> Iterator[Found]:
@@ -83,28 +84,12 @@ class Cache:
             self._folder.delete()
 
     def _repack(self, lock: int) -> None:
+        """Merge all packs. They came from a remote that keeps what they lack, which git notes
+        beside each; such packs it merges whole, though no ref holds any of their objects."""
         try:
-            self._run(["repack", "-a", "-d", "-q"], lock, settings=ALL_IS_PROMISED)
-        except Corrupt:
+            run(replace(self._call(["repack", "-a", "-d", "-q"]), lock=lock))
+        except Failed:
             self.make_anew(lock)
-
-    def _run(
-        self,
-        arguments: Sequence[str],
-        lock: int,
-        repository: Path | None = None,
-        settings: Mapping[str, str] | None = None,
-    ) -> None:
-        call = replace(
-            self._call(arguments),
-            repository=repository or self._folder.git,
-            settings=settings or {},
-            lock=lock,
-        )
-        try:
-            run(call)
-        except Failed as failure:
-            raise refusal(failure.stderr, "the cache", datetime.now(UTC)) from None
 
     def _call(self, arguments: Sequence[str], stdin: bytes = b"") -> Call:
         return Call(

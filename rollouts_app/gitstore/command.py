@@ -34,6 +34,7 @@ SURROUNDINGS = {
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_ASKPASS": "",
     "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_NO_LAZY_FETCH": "1",  # heeded from git 2.44
 }
 SETTINGS = {
     "core.hooksPath": os.devnull,
@@ -134,17 +135,20 @@ def _start(call: Call) -> "subprocess.Popen[bytes]":
     command = [git, *call.arguments]
     if call.most_file_bytes is not None:
         command = [*LIMITED, str(call.most_file_bytes // BLOCK + 1), *command]
-    return subprocess.Popen(
-        command,
-        env=_environment(call),
-        cwd=call.home,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        bufsize=0,
-        pass_fds=() if call.lock is None else (call.lock,),
-        start_new_session=True,
-    )
+    try:
+        return subprocess.Popen(
+            command,
+            env=_environment(call),
+            cwd=call.home,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            bufsize=0,
+            pass_fds=() if call.lock is None else (call.lock,),
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise Unavailable(f"git cannot be started on this server: {error.strerror}.") from error
 
 
 def _environment(call: Call) -> dict[str, str]:

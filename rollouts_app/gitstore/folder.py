@@ -30,7 +30,8 @@ class Folder:
     @property
     def is_made(self) -> bool:
         """Whether there is a repository; a half-made one never gets its name."""
-        return (self.git / "HEAD").is_file() and self._packs.is_dir()
+        parts = (self.home, self._packs)
+        return (self.git / "HEAD").is_file() and all(part.is_dir() for part in parts)
 
     @contextlib.contextmanager
     def locked(self, seconds: float) -> Iterator[int]:

@@ -66,7 +66,7 @@ def refusal(stderr: str, host: str, now: datetime) -> GitHubError:
 
 def is_smart(stderr: str) -> bool:
     """Whether git's HTTP trace shows an answer in git's own protocol."""
-    return SMART_ANSWER in stderr
+    return any(SMART_ANSWER in line for line in RECEIVED.findall(stderr))
 
 
 def moved_to(stderr: str) -> str | None:
@@ -167,7 +167,7 @@ def _no_name(_match: re.Match[str], host: str, _said: str) -> GitHubError:
 def _no_trust(_match: re.Match[str], host: str, said: str) -> GitHubError:
     return Unavailable(
         f"No safe connection to {host} could be made{said}. Check the certificate of the host and"
-        " the authorities this server trusts (SSL_CERT_FILE)."
+        " the authorities this server trusts (GIT_SSL_CAINFO)."
     )
 
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from rollouts_app.gitstore import GitStore
+from rollouts_app.gitstore import GitStore, Limits
 from tests.github_emulator import GitHubEmulator
-from tests.gitstore.conftest import all_of
+from tests.gitstore.conftest import MakeStore, all_of
 
 
 def overwrite(path: Path, content: bytes) -> None:
@@ -71,6 +71,10 @@ def lose_objects(git: Path) -> None:
     (git / "objects").rename(git / "elsewhere")
 
 
+def lose_home(git: Path) -> None:
+    (git.parent / "home").rmdir()
+
+
 def leave_locks(git: Path) -> None:
     for name in ("shallow.lock", "config.lock", "HEAD.lock", "packed-refs.lock"):
         (git / name).write_text("")
@@ -84,7 +88,7 @@ def leave_half_a_pack(git: Path) -> None:
 DAMAGES = [
     *(truncate_pack, scribble_on_pack, scribble_on_index, empty_index, lose_index, lose_pack),
     *(lose_promisor, lose_head, empty_head, scribble_on_config, scribble_on_shallow, lose_objects),
-    *(leave_locks, leave_half_a_pack),
+    *(lose_home, leave_locks, leave_half_a_pack),
 ]
 
 
@@ -94,6 +98,7 @@ def test_a_damaged_cache_reads_as_before_and_takes_a_push(
     cache: Path,
     main: str,
     github: GitHubEmulator,
+    make_store: MakeStore,
     damage: Callable[[Path], None],
 ) -> None:
     whole = all_of(store, main)
@@ -104,7 +109,9 @@ def test_a_damaged_cache_reads_as_before_and_takes_a_push(
     assert store.heads() == {"main": head}
     store.fetch([head], known=[main])
     assert all_of(store, head) == {**whole, "new": b"1"}
-    store.tidy()
+    damage(cache / "git")
+    make_store(limits=Limits(packs=0)).tidy()
+    assert all_of(store, head) == {**whole, "new": b"1"}
     litter = [p.name for p in cache.rglob("*") if "tmp" in p.name or p.name.endswith(".lock")]
     assert litter == []
 
