@@ -1,5 +1,6 @@
 """The one verb: whatever happened, the catalogs equal GitHub's heads afterwards."""
 
+import subprocess
 from datetime import timedelta
 
 import pytest
@@ -189,6 +190,17 @@ def test_it_tells_branches_apart_by_their_exact_names(
     check_all(agents)
     assert heads_shown(agents) == github.heads(NAME)
     assert set(heads_shown(agents)) == {"main", *odd}
+
+
+def test_it_leaves_out_branches_whose_names_are_no_text(
+    agents: Repository, github: GitHubEmulator
+) -> None:
+    bare = github.bare(github.repository_named(NAME))
+    command = [b"git", b"update-ref", b"refs/heads/caf\xe9", github.heads(NAME)["main"].encode()]
+    subprocess.run(command, cwd=bare.folder, check=True)
+    check_all(agents)
+    assert list(heads_shown(agents)) == ["main"]
+    assert agents.trouble == ""
 
 
 def test_it_marks_only_the_broken_rollout(agents: Repository, github: GitHubEmulator) -> None:

@@ -12,6 +12,7 @@ from django.conf import settings
 from django.db.models import Exists, OuterRef, Q
 from django.utils.timezone import now
 
+from rollouts_app.catalog import storable
 from rollouts_app.errors import Denied, GitHubError, Gone, RateLimited, Unavailable
 from rollouts_app.gitstore import GitStore, Vanished
 from rollouts_app.models import Repository, SyncRun
@@ -122,10 +123,15 @@ def _look(store: GitStore, repository: Repository, waiting: list[SyncRun]) -> Lo
     began_at = now()
     names = {run.branch.name for run in waiting}
     if not repository.full_check_requested_at:
-        heads = store.heads(names)
+        heads = _nameable(store.heads(names))
         if len(heads) == len(names):
             return Look(heads, is_complete=False, began_at=began_at)
-    return Look(store.heads(), is_complete=True, began_at=began_at)
+    return Look(_nameable(store.heads()), is_complete=True, began_at=began_at)
+
+
+def _nameable(heads: dict[str, str]) -> dict[str, str]:
+    """Without branches whose names are not UTF-8: no address and no page could name them."""
+    return {name: commit for name, commit in heads.items() if storable(name) == name}
 
 
 def _chunks(moves: list[Move]) -> Iterator[list[Move]]:
