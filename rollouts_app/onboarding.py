@@ -5,6 +5,7 @@ import secrets
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
+from shlex import quote
 from typing import TypeVar
 from urllib.parse import urlsplit
 
@@ -40,11 +41,21 @@ class SignInAgain(Exception):
 
 @dataclass(frozen=True)
 class Account:
-    """One installation the person can reach, and the repositories to choose from."""
+    """One installation the person can reach, and the repositories to choose from.
+
+    `taken` are the numbers of those that a workspace has already; with `is_cut` there are more.
+    """
 
     installation: InstallationFacts
     repositories: list[RepositoryFacts]
+    taken: frozenset[int] = frozenset()
+    is_cut: bool = False
     problem: str = ""
+
+    @property
+    def is_choosable(self) -> bool:
+        """Whether one of them can be connected."""
+        return any(facts.id not in self.taken for facts in self.repositories)
 
 
 def start_workspace(user: User, slug: str) -> Workspace:
@@ -77,15 +88,15 @@ def workspace_of_state(user: User, state: str) -> Workspace | None:
     return Workspace.objects.filter(pk=kept[1], memberships__user=user).first()
 
 
-def accounts_of(user: User) -> list[Account]:
-    """The installations the user's own token lists, each with its repositories.
+def accounts_of(user: User, query: str = "") -> list[Account]:
+    """The installations the user's own token lists, each with its repositories named like `query`.
 
     One account that refuses does not hide the others. Raises `SignInAgain`, `RateLimited` or
     `Unavailable`.
     """
     client = _client_of(user)
     try:
-        return [_account(client, installation) for installation in client.installations()]
+        return [_account(client, installation, query) for installation in client.installations()]
     except Denied as refusal:
         raise SignInAgain from refusal
 
@@ -125,8 +136,12 @@ def tie_repository(
 ) -> Repository:
     """Make a repository that GitHub told of the workspace's own, and ask for its first sync.
 
-    Raises `NotPossible` when the workspace has one or the repository belongs to another workspace.
+    The workspace's own repository stays connected, by this installation from now on. Raises
+    `NotPossible` when the workspace has another one or the repository is another workspace's.
     """
+    own = Repository.objects.filter(workspace=workspace, github_id=facts.id)
+    if own.update(installation=installation):
+        return _asked_for_sync(own.get())
     try:
         with transaction.atomic():
             repository = Repository.objects.create(
@@ -137,13 +152,18 @@ def tie_repository(
                 default_branch=facts.default_branch or "main",
                 is_private=facts.private,
             )
-            repository.request_full_check()
-            ring(repository.pk)
+            return _asked_for_sync(repository)
     except IntegrityError as error:
         raise NotPossible(
             f"{facts.full_name} cannot be connected here: a workspace has one repository, and a "
             "repository belongs to one workspace. One of the two is taken."
         ) from error
+
+
+def _asked_for_sync(repository: Repository) -> Repository:
+    with transaction.atomic():
+        repository.request_full_check()
+        ring(repository.pk)
     return repository
 
 
@@ -152,9 +172,9 @@ def clone_commands(github_url: str, full_name: str) -> dict[str, str]:
     host = urlsplit(github_url).netloc
     repository = full_name if host == "github.com" else f"{host}/{full_name}"
     return {
-        "HTTPS": f"git clone {github_url}/{full_name}.git",
-        "SSH": f"git clone git@{host}:{full_name}.git",
-        "GitHub CLI": f"gh repo clone {repository}",
+        "HTTPS": f"git clone {quote(f'{github_url}/{full_name}.git')}",
+        "SSH": f"git clone {quote(f'git@{host}:{full_name}.git')}",
+        "GitHub CLI": f"gh repo clone {quote(repository)}",
     }
 
 
@@ -165,12 +185,21 @@ def _client_of(user: User) -> UserClient:
     return UserClient(api_url(settings.GITHUB_URL), token)
 
 
-def _account(client: UserClient, installation: InstallationFacts) -> Account:
+def _account(client: UserClient, installation: InstallationFacts, query: str) -> Account:
     try:
-        repositories = list(islice(client.repositories(installation.id), LISTED_REPOSITORIES))
+        listing = client.repositories(installation.id)
+        fitting = (facts for facts in listing if query.lower() in facts.full_name.lower())
+        found = list(islice(fitting, LISTED_REPOSITORIES + 1))
     except (Denied, Gone) as refusal:
         return Account(installation, [], problem=str(refusal))
-    return Account(installation, sorted(repositories, key=lambda facts: facts.full_name))
+    listed = found[:LISTED_REPOSITORIES]
+    connected = Repository.objects.filter(github_id__in=[facts.id for facts in listed])
+    return Account(
+        installation,
+        sorted(listed, key=lambda facts: facts.full_name.lower()),
+        taken=frozenset(connected.values_list("github_id", flat=True)),
+        is_cut=len(found) > LISTED_REPOSITORIES,
+    )
 
 
 def _find(listing: Iterator[Facts], id: int) -> Facts | None:

@@ -18,7 +18,7 @@ LAYERS = [
     {"urls"},
 ]
 # Helpers of the doors, which the pages among them share.
-SHARED_BY_VIEWS = {"access", "fragments", "freshness", "rows"}
+SHARED_BY_VIEWS = {"access", "fragments", "freshness", "rows", "trouble"}
 OUTSIDE = {"apps", "migrations", "__init__"}
 
 

@@ -31,8 +31,16 @@ class Installation(models.Model):
         return f"{self.account_login} ({self.github_id})"
 
     @property
-    def is_organization(self) -> bool:
-        return self.account_type == "Organization"
+    def is_usable(self) -> bool:
+        """Whether the App may act there at all, as far as we were told."""
+        return self.suspended_at is None and self.removed_at is None
+
+    @property
+    def page(self) -> str:
+        """Its settings at GitHub: repositories, permissions, suspension."""
+        return addresses.installation_page(
+            settings.GITHUB_URL, self.account_login, self.account_type, self.github_id
+        )
 
 
 class Repository(models.Model):
@@ -82,6 +90,12 @@ class Repository(models.Model):
     def page(self) -> str:
         """Its address at GitHub, by its name today."""
         return addresses.repository_page(settings.GITHUB_URL, self.full_name)
+
+    @property
+    def is_blocked(self) -> bool:
+        """Whether waiting does not help: GitHub refuses us until somebody changes that there."""
+        refused = self.trouble in {self.Trouble.GONE, self.Trouble.DENIED}
+        return refused or not self.installation.is_usable
 
     def commit_page(self, commit: str) -> str:
         return addresses.commit_page(self.page, commit)

@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 
 from django.db import IntegrityError, models, transaction
-from django.db.models import Q
+from django.db.models import Count, Q
 from django.utils.timezone import now
 
 from rollouts_app.models.catalogs import Catalog
@@ -16,8 +16,15 @@ class SyncRunQuerySet(models.QuerySet["SyncRun"]):
         return self.filter(state__in=SyncRun.OPEN_STATES)
 
     def for_history(self) -> "SyncRunQuerySet":
-        """The newest first, with what a line of the history shows."""
-        return self.order_by("-pk").select_related("branch", "catalog_before", "catalog_after")
+        """The newest first, with their branches."""
+        return self.order_by("-pk").select_related("branch")
+
+    def first_sync_progress(self) -> tuple[int, int]:
+        """How many of the branches found when the repository was connected are read, and all."""
+        first = self.filter(trigger=SyncRun.Trigger.CONNECTED)
+        is_open = Q(state__in=SyncRun.OPEN_STATES)
+        counts = first.aggregate(total=Count("pk"), open=Count("pk", filter=is_open))
+        return counts["total"] - counts["open"], counts["total"]
 
     def request(
         self, branch: Branch, trigger: str, *, commit: str = "", pusher: str = ""

@@ -52,6 +52,12 @@ class Workspace(models.Model):
         """The connected repository, if there is one."""
         return getattr(self, "repository", None)
 
+    def manager_names(self) -> list[str]:
+        """The names of those who may connect a repository here, in the order they joined."""
+        roles = [Membership.Role.OWNER, Membership.Role.ADMIN]
+        managers = self.memberships.filter(role__in=roles).select_related("user").order_by("pk")
+        return [membership.user.display_name for membership in managers]
+
 
 class Membership(models.Model):
     """One person's role in one workspace."""

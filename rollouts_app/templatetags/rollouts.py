@@ -63,6 +63,22 @@ def _amount(span: timedelta) -> str:
 
 
 @register.filter
+def span(length: timedelta) -> str:
+    """How long something took: "340 ms", "1.2 s", "48 s", "2 min 5 s", "1 h 3 min"."""
+    seconds = length.total_seconds()
+    if seconds < 0.9995:
+        return f"{seconds * 1000:.0f} ms"
+    if seconds < 9.95:
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
+@register.filter
 def exact(when: datetime | None, zone: str = "") -> str:
     """An aware time to the second with its zone's offset: "2026-03-29 03:30:00 UTC+02:00".
 

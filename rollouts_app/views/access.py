@@ -8,9 +8,9 @@ from urllib.parse import urlsplit
 from django.contrib.auth import REDIRECT_FIELD_NAME
 from django.contrib.auth.middleware import LoginRequiredMiddleware as DjangoLoginRequired
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
-from django.shortcuts import get_object_or_404, redirect, resolve_url
+from django.shortcuts import redirect, resolve_url
 from django.utils.http import url_has_allowed_host_and_scheme, urlencode
 from django_htmx.http import HttpResponseClientRedirect
 
@@ -32,6 +32,8 @@ class WorkspaceRequest(PersonRequest):
 
     workspace: Workspace
     membership: Membership
+    # All of the caller's, for the switcher: the same query finds them.
+    memberships: list[Membership]
 
 
 class LoginRequiredMiddleware(DjangoLoginRequired):
@@ -54,18 +56,25 @@ def workspace_page(view: Callable[..., HttpResponse]) -> Callable[..., HttpRespo
 
     @wraps(view)
     def wrapper(request: WorkspaceRequest, workspace: str, **kwargs: Any) -> HttpResponse:
-        membership = get_object_or_404(
+        request.memberships = list(
             request.user.memberships.select_related(
                 "workspace", "workspace__repository", "workspace__repository__installation"
-            ),
-            workspace__slug=workspace,
+            ).order_by("workspace__slug")
         )
-        request.membership, request.workspace = membership, membership.workspace
+        request.membership = _membership_in(workspace, request.memberships)
+        request.workspace = request.membership.workspace
         if request.session.get("last_workspace") != workspace:
             request.session["last_workspace"] = workspace
         return view(request, **kwargs)
 
     return wrapper
+
+
+def _membership_in(workspace: str, memberships: list[Membership]) -> Membership:
+    for membership in memberships:
+        if membership.workspace.slug == workspace:
+            return membership
+    raise Http404
 
 
 def manager_page(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
@@ -83,7 +92,7 @@ def manager_page(view: Callable[..., HttpResponse]) -> Callable[..., HttpRespons
 def safe_next(request: HttpRequest, fallback: str, *args: str) -> HttpResponse:
     """Redirect to the `next` that was asked for when it is ours, else to the page named."""
     target = request.POST.get("next") or request.GET.get("next") or ""
-    is_ours = url_has_allowed_host_and_scheme(
+    is_ours = target.startswith("/") and url_has_allowed_host_and_scheme(
         target, allowed_hosts=None, require_https=request.is_secure()
     )
-    return redirect(target) if is_ours else redirect(fallback, *args)
+    return HttpResponseRedirect(target) if is_ours else redirect(fallback, *args)

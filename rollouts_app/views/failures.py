@@ -6,12 +6,24 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
 
+GENERAL_REFUSAL = "Your role in this workspace does not allow it. Owners and admins may do it."
 
+
+@login_not_required
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """400, mostly a host that is not ours: rendered without the request, which is not trusted."""
+    context = {"public_url": settings.PUBLIC_URL}
+    return HttpResponse(render_to_string("400.html", context), status=400)
+
+
+@login_not_required
 def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
     """403: the sentence that came with the refusal, or a general one."""
-    return render(request, "403.html", {"reason": str(exception)}, status=403)
+    context = {"reason": str(exception) or GENERAL_REFUSAL}
+    return render(request, "403.html", context, status=403)
 
 
+@login_not_required
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """404, the same for what does not exist and for what belongs to others."""
     return render(request, "404.html", status=404)
@@ -27,5 +39,8 @@ def server_error(request: HttpRequest) -> HttpResponse:
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     """403 for a form that cannot be trusted; names a mismatch of origins when there is one."""
     origin = request.headers.get("Origin", "")
-    context = {"origin": origin if origin != settings.PUBLIC_URL else "", "reason": reason}
+    context = {
+        "origin": origin if origin != settings.PUBLIC_URL else "",
+        "public_url": settings.PUBLIC_URL,
+    }
     return HttpResponse(render_to_string("403_csrf.html", context), status=403)

@@ -12,23 +12,23 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_POST, require_safe
 
 from rollouts_app import onboarding as flow
+from rollouts_app.addresses import GITHUB_COM
 from rollouts_app.errors import GitHubError
 from rollouts_app.forms import RepositoryChoiceForm, WorkspaceForm
-from rollouts_app.models import Membership, Repository
+from rollouts_app.models import Membership, Repository, Workspace
 from rollouts_app.views.access import PersonRequest, WorkspaceRequest, manager_page
 from rollouts_app.views.fragments import page
-from rollouts_app.views.freshness import freshness_of
-
-TITLES = ["Workspace", "GitHub and repository", "First sync", "Clone"]
+from rollouts_app.views.trouble import trouble_of
 
 
 @dataclass(frozen=True)
 class Step:
-    """One step: `state` is done, open or later; a done one collapses to a fact."""
+    """One step: `state` is done, open or later. A done one collapses to its `fact`."""
 
     title: str
-    state: str
+    template: str
     fact: str
+    state: str = "later"
 
 
 @require_safe
@@ -63,15 +63,9 @@ def installed(request: PersonRequest) -> HttpResponse:
 
     https://docs.github.com/en/apps/creating-github-apps/registering-a-github-app/about-the-setup-url
     """
-    workspace = flow.workspace_of_state(request.user, request.GET.get("state", ""))
-    if request.GET.get("setup_action") == "request":
-        messages.info(
-            request,
-            "GitHub has asked an owner of the organization to approve the App. "
-            "Come back here when they have: nothing else is needed.",
-        )
-    elif workspace is None:
-        messages.info(request, "The App is installed. Choose where its repository belongs.")
+    state = request.GET.get("state", "")
+    workspace = flow.workspace_of_state(request.user, state) if state else None
+    messages.info(request, _news(request.GET.get("setup_action", ""), state, workspace))
     return redirect(_address(workspace.slug) if workspace else "onboarding")
 
 
@@ -92,6 +86,23 @@ def connect_repository(request: WorkspaceRequest) -> HttpResponse:
     return redirect(_address(request.workspace.slug))
 
 
+def _news(action: str, state: str, workspace: Workspace | None) -> str:
+    """What happened at GitHub, as far as it says so."""
+    if action == "request":
+        return (
+            "GitHub has asked the owners of the organization to approve the App. "
+            "Come back to this page when one of them has: its repositories are then listed here."
+        )
+    if workspace:
+        return "GitHub has saved which repositories the App may read. Choose one of them."
+    if state:
+        return (
+            "This way back from GitHub was used before, or is older than an hour. Nothing is lost: "
+            "what the App may read is listed below."
+        )
+    return "The App is installed. Choose the workspace its repository belongs to, or create one."
+
+
 def _steps(
     request: PersonRequest,
     membership: Membership | None,
@@ -102,61 +113,98 @@ def _steps(
     context: dict[str, Any] = {
         "membership": membership,
         "workspace": membership.workspace if membership else None,
+        "memberships": request.user.memberships.select_related("workspace").order_by("pk"),
         "form": form,
         "repository": repository,
     }
-    if repository:
-        context |= _first_sync(repository)
-    elif membership and membership.may_manage_connection:
-        context |= _choice(request)
-    context["steps"] = _titled(membership, repository, context)
+    if membership and repository:
+        context |= _first_sync(repository) | _clone(repository)
+    elif membership:
+        context |= _choice(request, membership)
+    context["steps"] = steps = _titled(membership, repository, context.get("synced", ""))
+    context["done_count"] = sum(step.state == "done" for step in steps)
     return page(request, "onboarding/steps.html", context, "steps", status=status)
 
 
 def _titled(
-    membership: Membership | None, repository: Repository | None, context: dict[str, Any]
+    membership: Membership | None, repository: Repository | None, synced: str
 ) -> list[Step]:
     """The steps with their states: the first that is not done is open."""
-    facts = [
-        f"Workspace {membership.workspace.slug}" if membership else "",
-        f"Connected {repository.full_name}" if repository else "",
-        context.get("synced", ""),
-        "",
+    workspace = f"Workspace {membership.workspace.slug}" if membership else ""
+    connected = f"Connected {repository.full_name}" if repository else ""
+    steps = [
+        Step("Workspace", "onboarding/workspace.html", workspace),
+        Step("GitHub and repository", "onboarding/repository.html", connected),
+        Step("First sync", "onboarding/first_sync.html", synced),
+        Step("Clone", "onboarding/clone.html", ""),
     ]
-    current = facts.index("")
-    states = [
-        "done" if fact else "open" if n == current else "later" for n, fact in enumerate(facts)
+    current = next(number for number, step in enumerate(steps) if not step.fact)
+    states = ["done"] * current + ["open"] + ["later"] * (len(steps) - current - 1)
+    return [
+        Step(step.title, step.template, step.fact, state)
+        for step, state in zip(steps, states, strict=True)
     ]
-    return [Step(*step) for step in zip(TITLES, states, facts, strict=True)]
 
 
 def _first_sync(repository: Repository) -> dict[str, Any]:
-    default = repository.branches.filter(name=repository.default_branch).first()
-    freshness = freshness_of(repository, default)
-    count = default.catalog.rollout_count if default and default.catalog else 0
+    """How far the first sync is, and what stands in its way; in words once it has ended."""
+    if repository.heads_checked_at:
+        return {"synced": _outcome(repository), "poll_seconds": None}
+    trouble = trouble_of(repository)
+    done, total = repository.sync_runs.first_sync_progress()
+    # Where GitHub is waited for, nothing moves within seconds.
+    return {"trouble": trouble, "done": done, "total": total, "poll_seconds": 15 if trouble else 2}
+
+
+def _outcome(repository: Repository) -> str:
+    branches = repository.branches.existing()
+    default = branches.filter(name=repository.default_branch).select_related("catalog").first()
+    if default is None or default.catalog is None:
+        return f"Synced: nothing has been pushed to {repository.default_branch} yet"
+    count, rollouts = branches.count(), default.catalog.rollout_count
+    return (
+        f"Synced {count} {'branch' if count == 1 else 'branches'}, "
+        f"{rollouts} {'rollout' if rollouts == 1 else 'rollouts'} on {repository.default_branch}"
+    )
+
+
+def _clone(repository: Repository) -> dict[str, Any]:
     return {
-        "freshness": freshness,
-        "synced": "" if freshness.state == "reading" else f"First sync: {count} rollouts",
         "clone_commands": flow.clone_commands(settings.GITHUB_URL, repository.full_name),
+        "folder": repository.full_name.partition("/")[2],
+        "has_cli": settings.GITHUB_URL == GITHUB_COM,
+        "github_url": settings.GITHUB_URL,
     }
 
 
-def _choice(request: PersonRequest) -> dict[str, Any]:
+def _choice(request: PersonRequest, membership: Membership) -> dict[str, Any]:
     """The accounts and repositories to choose from, or why they cannot be listed."""
+    if not membership.may_manage_connection:
+        return {"managers": membership.workspace.manager_names()}
+    query = request.GET.get("q", "").strip()
     try:
-        return {"accounts": flow.accounts_of(request.user)}
+        accounts = flow.accounts_of(request.user, query)
+        return {
+            "accounts": accounts,
+            "query": query,
+            "is_long": any(account.is_cut for account in accounts),
+            "has_choice": any(account.is_choosable for account in accounts),
+        }
     except flow.SignInAgain:
-        return {"accounts": [], "must_sign_in_again": True}
+        return {"must_sign_in_again": True, "next": _address(membership.workspace.slug)}
     except GitHubError as problem:
-        return {"accounts": [], "problem": str(problem)}
+        return {"problem": str(problem)}
 
 
 def _membership(request: PersonRequest) -> Membership | None:
-    """The membership asked for, else that of the workspace opened last, else the newest."""
-    memberships = request.user.memberships.select_related("workspace__repository")
-    asked = request.GET.get("workspace") or request.session.get("last_workspace")
-    if request.GET.get("workspace") == "":
+    """The membership asked for, else that of the workspace opened last, else the newest.
+
+    `?workspace=` asks for none: a new one is begun.
+    """
+    asked = request.GET.get("workspace", request.session.get("last_workspace"))
+    if asked == "":
         return None
+    memberships = request.user.memberships.select_related("workspace__repository__installation")
     found = memberships.filter(workspace__slug=asked).first() if asked else None
     return found or memberships.order_by("-pk").first()
 
