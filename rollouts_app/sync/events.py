@@ -99,6 +99,9 @@ def on_installation(payload: Payload) -> Outcome:
         Installation.objects.filter(github_id=facts.id).update(removed_at=Now())
         return Outcome(f"The App was uninstalled from {facts.account_login}.")
     installation = store_installation(facts)
+    # An App that was uninstalled and comes back has a new number.
+    ours = [_number(repository, "id") for repository in _list(payload, "repositories")]
+    Repository.objects.filter(github_id__in=ours).update(installation=installation)
     for repository in installation.repositories.all():
         _look_at_all(repository, "")
     return Outcome(f"Installation on {installation.account_login}: {action}.")
