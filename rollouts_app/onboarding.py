@@ -169,11 +169,12 @@ def _asked_for_sync(repository: Repository) -> Repository:
 
 def clone_commands(github_url: str, full_name: str) -> dict[str, str]:
     """The ways to clone, by their names: HTTPS, SSH, GitHub CLI."""
-    host = urlsplit(github_url).netloc
+    address = urlsplit(github_url)
+    host = address.netloc
     repository = full_name if host == "github.com" else f"{host}/{full_name}"
     return {
         "HTTPS": f"git clone {quote(f'{github_url}/{full_name}.git')}",
-        "SSH": f"git clone {quote(f'git@{host}:{full_name}.git')}",
+        "SSH": f"git clone {quote(f'git@{address.hostname}:{full_name}.git')}",
         "GitHub CLI": f"gh repo clone {quote(repository)}",
     }
 
