@@ -42,6 +42,10 @@ class GitHubAdapter(DefaultSocialAccountAdapter):
         if sociallogin.is_existing:
             copy_facts(sociallogin.user, sociallogin)
             sociallogin.user.save(update_fields=["github_id", "github_login", "name"])
+        elif User.objects.filter(email__iexact=sociallogin.user.email).exclude(email="").exists():
+            # People are known by GitHub's number. An address may have changed hands there; allauth
+            # would ask for another one.
+            sociallogin.user.email, sociallogin.email_addresses = "", []
         keep_user_token(sociallogin.account.uid, sociallogin.token.token)
 
 

@@ -1,0 +1,183 @@
+"""Every address, by everybody: nothing is open that is not listed here as open."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from django.test import Client
+from django.urls import URLResolver, get_resolver
+
+from rollouts_app.models import Repository, User, Workspace
+from rollouts_app.sync import engine
+from tests.github_emulator import GitHubEmulator
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+PEOPLE = ("owner", "member", "stranger", "nobody")
+
+# What a GET and a POST answer to owner, member, stranger and nobody. The method is judged before
+# the workspace is looked for, and whether somebody is signed in before anything else.
+PAGE = ("200 200 404 302", "405 405 405 302")
+REDIRECT = ("302 302 404 302", "405 405 405 302")
+ACTION = ("405 405 405 302", "302 302 404 302")
+MANAGERS_ACTION = ("405 405 405 302", "302 403 404 302")
+FORWARD = ("301 301 301 302", "301 301 301 302")
+WS = "<slug:workspace>"
+
+DOORS = {
+    # Open to everybody.
+    "": ("302 302 302 200", "405 405 405 405"),
+    "healthz": ("200 200 200 200", "405 405 405 405"),
+    "theme": ("405 405 405 405", "302 302 302 302"),
+    "webhooks/github": ("405 405 405 405", "401 401 401 401"),
+    "accounts/login/": ("302 302 302 200", "403 403 403 403"),
+    "accounts/logout/": ("200 200 200 302", "302 302 302 302"),
+    "accounts/inactive/": ("200 200 200 200", "405 405 405 405"),
+    "accounts/github/login/": ("200 200 200 200", "302 302 302 302"),
+    "accounts/github/login/callback/": ("401 401 401 401", "401 401 401 401"),
+    "accounts/3rdparty/login/cancelled/": ("200 200 200 200", "405 405 405 405"),
+    "accounts/3rdparty/signup/": ("302 302 302 302", "302 302 302 302"),
+    # Of everybody who is signed in, about themselves.
+    "accounts/social/login/cancelled/": FORWARD,
+    "accounts/social/login/error/": FORWARD,
+    "accounts/social/signup/": FORWARD,
+    "accounts/social/connections/": FORWARD,
+    "accounts/3rdparty/login/error/": ("401 401 401 302", "405 405 405 302"),
+    "accounts/3rdparty/": ("200 200 200 302", "200 200 200 302"),
+    "onboarding": ("200 200 200 302", "405 405 405 302"),
+    "onboarding/workspace": ("405 405 405 302", "422 422 422 302"),
+    "onboarding/installed": ("302 302 302 302", "405 405 405 302"),
+    # Of a workspace.
+    WS: REDIRECT,
+    f"{WS}/rollouts": PAGE,
+    f"{WS}/rollouts/<str:name>": PAGE,
+    f"{WS}/branches": PAGE,
+    f"{WS}/sync-status": PAGE,
+    f"{WS}/new-rollout": PAGE,
+    f"{WS}/new-rollout/arrival": PAGE,
+    f"{WS}/integrations/git": PAGE,
+    f"{WS}/integrations/git/syncs": PAGE,
+    f"{WS}/integrations/git/syncs/<int:run_id>": PAGE,
+    f"{WS}/integrations/git/sync-now": ACTION,
+    f"{WS}/integrations/git/installation": MANAGERS_ACTION,
+    f"{WS}/integrations/git/repository": MANAGERS_ACTION,
+}
+OURS = [route for route in DOORS if not route.startswith("accounts/")]
+
+
+def routes(resolver: URLResolver, prefix: str = "") -> Iterator[str]:
+    """Every address of the URL table, as it is written there."""
+    for entry in resolver.url_patterns:
+        route = prefix + str(entry.pattern)
+        if isinstance(entry, URLResolver):
+            yield from routes(entry, route)
+        else:
+            yield route
+
+
+@pytest.fixture
+def synced(agents: Repository) -> Repository:
+    engine.sync(agents.pk)
+    return agents
+
+
+@pytest.fixture
+def people(ada: User, linus: User, mallory: User) -> dict[str, User | None]:
+    return {"owner": ada, "member": linus, "stranger": mallory, "nobody": None}
+
+
+def browser_of(person: User | None, **options: bool) -> Client:
+    client = Client(**options)  # type: ignore[arg-type]
+    if person:
+        client.force_login(person)
+    return client
+
+
+def path_of(route: str, repository: Repository) -> str:
+    """An address of the table, with the values of things that exist."""
+    values = {
+        "workspace": repository.workspace.slug,
+        "name": "maths",
+        "run_id": str(repository.sync_runs.get().pk),
+    }
+    return "/" + re.sub(r"<\w+:(\w+)>", lambda part: values[part[1]], route)
+
+
+def test_it_knows_every_address() -> None:
+    assert sorted(routes(get_resolver())) == sorted(DOORS)
+
+
+@pytest.mark.parametrize("route", DOORS)
+def test_it_opens_each_door_to_those_it_is_for(
+    route: str, synced: Repository, people: dict[str, User | None]
+) -> None:
+    path = path_of(route, synced)
+    answers = tuple(
+        " ".join(
+            str(getattr(browser_of(people[name]), method)(path).status_code) for name in PEOPLE
+        )
+        for method in ("get", "post")
+    )
+    assert answers == DOORS[route]
+
+
+@pytest.mark.parametrize("route", [route for route in OURS if "302" in DOORS[route][0].split()[3]])
+def test_it_leads_nobody_to_the_login_and_back(route: str, synced: Repository) -> None:
+    path = path_of(route, synced)
+    for answer in (Client().get(path), Client().post(path)):
+        assert answer.headers["Location"] == f"/accounts/login/?next={path}"
+
+
+@pytest.mark.parametrize("route", [route for route in OURS if route.startswith(WS)])
+def test_a_part_leads_the_whole_page_to_the_login(route: str, synced: Repository) -> None:
+    page = "http://testserver/acme/rollouts?branch=feature%2Fx"
+    answer = Client().get(
+        path_of(route, synced), headers={"HX-Request": "true", "HX-Current-URL": page}
+    )
+    assert (answer.status_code, answer.content) == (200, b"")
+    assert answer.headers["HX-Redirect"] == (
+        "/accounts/login/?next=%2Facme%2Frollouts%3Fbranch%3Dfeature%252Fx"
+    )
+
+
+def test_a_part_leads_back_to_no_other_site(synced: Repository) -> None:
+    headers = {"HX-Request": "true", "HX-Current-URL": "https://evil.example/x"}
+    answer = Client().get("/acme/rollouts", headers=headers)
+    assert answer.headers["HX-Redirect"] == "/accounts/login/?next=%2F"
+
+
+@pytest.mark.parametrize("route", DOORS)
+def test_it_takes_no_form_of_another_site_but_for_the_webhook(
+    route: str, synced: Repository, ada: User
+) -> None:
+    client = browser_of(ada, enforce_csrf_checks=True)
+    expected = 401 if route == "webhooks/github" else 403
+    assert client.post(path_of(route, synced)).status_code == expected
+
+
+@pytest.mark.parametrize("route", [route for route in OURS if route.startswith(WS)])
+def test_it_does_not_tell_strangers_which_workspaces_exist(
+    route: str, synced: Repository, mallory: User
+) -> None:
+    client = browser_of(mallory)
+    path = path_of(route, synced)
+    other = path.replace("/acme", "/nowhere", 1)
+    for method in ("get", "post"):
+        here, there = getattr(client, method)(path), getattr(client, method)(other)
+        assert here.status_code == there.status_code
+        assert without_tokens(here.content) == without_tokens(there.content)
+
+
+def without_tokens(content: bytes) -> bytes:
+    """A page without what differs from request to request, and the address it repeats."""
+    content = re.sub(rb'name="csrfmiddlewaretoken" value="\w+"', b"", content)
+    return re.sub(rb'name="next" value="[^"]*"', b"", content)
+
+
+def test_access_ends_with_the_membership(
+    ada: User, acme: Workspace, github: GitHubEmulator
+) -> None:
+    client = browser_of(ada)
+    assert client.get("/acme/integrations/git").status_code == 200
+    acme.memberships.filter(user=ada).delete()
+    assert client.get("/acme/integrations/git").status_code == 404
