@@ -9,6 +9,7 @@ from django.utils.timezone import now
 from pytest_django import DjangoAssertNumQueries
 
 from rollouts_app.models import Branch, Catalog, Repository, RolloutVersion
+from rollouts_app.models.changes import changes_between
 from rollouts_app.sync import engine
 from tests.conftest import FILES
 from tests.github_emulator import Content, GitHubEmulator, Submodule, Symlink
@@ -41,6 +42,19 @@ def test_it_ends_each_run_with_what_happened(agents: Repository) -> None:
     after = run.catalog_after
     assert (run.catalog_before, after and after.rollout_count) == (None, 2)
     assert run.commit == agents.branches.get(name="main").commit
+
+
+def test_it_compares_a_new_branch_with_the_default_branch(
+    agents: Repository, github: GitHubEmulator
+) -> None:
+    github.push(NAME, "feature/x", {"rollouts/chess/main.py": "…"}, start="main")
+    engine.sync(agents.pk)
+    first = agents.sync_runs.get(branch__name="main")
+    new = agents.sync_runs.get(branch__name="feature/x")
+    assert first.catalog_before is None
+    assert new.catalog_before == first.catalog_after
+    changes = changes_between(new.catalog_before_id, new.catalog_after_id)
+    assert [(change.name, change.kind) for change in changes] == [("chess", "added")]
 
 
 def test_it_takes_only_directories_for_rollouts(agents: Repository, github: GitHubEmulator) -> None:

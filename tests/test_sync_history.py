@@ -229,6 +229,23 @@ def test_it_shows_what_one_sync_changed(
     assert detail.text(".//*[@class='box-head']/span") == "2 rollouts"
 
 
+def test_it_says_what_a_new_branch_is_compared_with(
+    read: Read, agents: Repository, github: GitHubEmulator
+) -> None:
+    engine.sync(agents.pk)
+    github.push(NAME, "feature/x", {"rollouts/chess/main.py": "…"}, start="main")
+    run = check_all(agents)
+    assert cells(read(ADDRESS))[0][4] == "2 → 3 rollouts"
+    head = ".//*[@id='run']//*[@class='box-head']/span"
+    assert read(f"{SYNCS}/{run.pk}").texts(head) == [
+        "against main, as this branch is new",
+        "2 → 3 rollouts",
+    ]
+    github.push(NAME, "feature/x", {"a": "b"})
+    run = check_all(agents)
+    assert read(f"{SYNCS}/{run.pk}").texts(head) == ["3 rollouts"]
+
+
 def test_it_gives_the_facts_of_one_sync_exactly(read: Read, agents: Repository) -> None:
     make_runs(agents, 1, commit="1" * 40, author="Linus T", pusher="linus", attempts=2)
     run = SyncRun.objects.get()
@@ -243,7 +260,7 @@ def test_it_gives_the_facts_of_one_sync_exactly(read: Read, agents: Repository) 
         "Branch": "main",
         "Commit": "1111111",
         "Author": "Linus T",
-        "Asked for by": "A push by linus",
+        "Cause": "A push by linus",
         "Took": "2.5 s",
         "Attempts": "2",
     }

@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from django.utils import timezone
 
-from rollouts_app.templatetags.rollouts import ago, exact, short_sha, visible
+from rollouts_app.templatetags.rollouts import ago, exact, short_sha, span, visible
 
 NOON = datetime(2026, 8, 20, 12, 0, tzinfo=UTC)
 
@@ -108,3 +108,24 @@ def test_it_tells_the_two_hours_apart_that_share_a_clock_time() -> None:
 )
 def test_it_makes_hidden_characters_visible(text: str, shown: str) -> None:
     assert visible(text) == shown
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (0, "0 ms"),
+        (0.0404, "40 ms"),
+        (0.999, "999 ms"),
+        (0.9996, "1.0 s"),
+        (1.24, "1.2 s"),
+        (9.94, "9.9 s"),
+        (9.96, "10 s"),
+        (59.4, "59 s"),
+        (59.6, "1 min 0 s"),
+        (125, "2 min 5 s"),
+        (3600, "1 h 0 min"),
+        (3780, "1 h 3 min"),
+    ],
+)
+def test_it_says_how_long_something_took(seconds: float, words: str) -> None:
+    assert span(timedelta(seconds=seconds)) == words

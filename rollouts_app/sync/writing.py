@@ -111,9 +111,10 @@ def settle(moves: Sequence[Move], read: Mapping[str, "ReadCommit"]) -> None:
     """Show the new catalogs: branches move and their runs end, all together or not at all."""
     finished_at = now()
     with transaction.atomic(), connection.cursor() as cursor:
+        base = _base_of_new_branches(moves)
         branches = [(m.branch.pk, m.commit, read[m.commit].catalog.pk) for m in moves]
         cursor.execute(MOVE_BRANCHES, [finished_at, *map(list, zip(*branches, strict=True))])
-        runs = [_run_row(move, read[move.commit]) for move in moves]
+        runs = [_run_row(move, read[move.commit], base) for move in moves]
         cursor.execute(END_RUNS, [finished_at, *map(list, zip(*runs, strict=True))])
 
 
@@ -135,7 +136,16 @@ END_RUNS = """
 """
 
 
-def _run_row(move: Move, read: "ReadCommit") -> tuple[object, ...]:
+def _base_of_new_branches(moves: Sequence[Move]) -> int | None:
+    """The catalog that a new branch is compared with: the default branch's, if it has one."""
+    if all(move.branch.catalog_id for move in moves):
+        return None
+    repository = moves[0].branch.repository
+    default = repository.branches.filter(name=repository.default_branch, deleted_at=None)
+    return default.values_list("catalog_id", flat=True).first()
+
+
+def _run_row(move: Move, read: "ReadCommit", base: int | None) -> tuple[object, ...]:
     state = State.ISSUES if read.catalog.problem_count else State.SUCCESS
     return (
         move.run.pk,
@@ -143,7 +153,7 @@ def _run_row(move: Move, read: "ReadCommit") -> tuple[object, ...]:
         state.value,
         catalog.printable(read.facts.author_name)[:255],
         catalog.printable(read.facts.subject),
-        move.branch.catalog_id,
+        move.branch.catalog_id or base,
         read.catalog.pk,
     )
 
