@@ -18,6 +18,14 @@ class WorkspaceForm(forms.Form):
         label="Name",
         max_length=64,
         validators=[is_slug],
+        widget=forms.TextInput(
+            {
+                "autofocus": True,
+                "autocapitalize": "none",
+                "autocomplete": "off",
+                "spellcheck": "false",
+            }
+        ),
         help_text="Lower-case letters, digits and dashes. It is the first part of your addresses.",
     )
 

@@ -10,6 +10,7 @@ from procrastinate.contrib.django.models import ProcrastinateJob
 
 from rollouts_app.models import Installation, Repository, SyncRun, User, Workspace
 from rollouts_app.sync import engine
+from rollouts_app.templatetags.rollouts import exact
 from tests.conftest import counted_queries, receive
 from tests.github_emulator import GitHubEmulator
 from tests.pages import Page, page_of
@@ -121,8 +122,9 @@ def test_it_names_a_permission_that_is_missing(ada: User, agents: Repository) ->
 
 def test_it_says_so_when_nobody_has_looked_for_long(ada: User, agents: Repository) -> None:
     engine.sync(agents.pk)
-    Repository.objects.update(heads_checked_at=now() - timedelta(hours=3))
-    assert seen_by(ada).facts()["Last check"] == "Not checked since 3 h ago"
+    checked_at = now() - timedelta(hours=3)
+    Repository.objects.update(heads_checked_at=checked_at)
+    assert seen_by(ada).facts()["Last check"] == f"Not checked since {exact(checked_at)} (3 h ago)"
 
 
 @pytest.mark.usefixtures("empty_queue")

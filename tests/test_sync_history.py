@@ -135,7 +135,10 @@ def test_it_gives_a_failure_its_reason(
     run.refresh_from_db()
     assert cells(read(SYNCS))[0][:3] == ["Failed", "main", f"1111111 Push {run.reason}"]
     detail = read(f"{SYNCS}/{run.pk}")
-    assert detail.text(".//*[@id='run']/*[@class='notice danger']//strong") == run.reason
+    assert detail.texts(".//*[@id='run']/*[@class='notice danger']//p")[:2] == [
+        "This sync failed. The branch shows what it showed before.",
+        run.reason,
+    ]
     assert detail.actions() == [f"{ADDRESS}/sync-now"]
     assert detail.text(".//*[@class='box-body muted']") == (
         "This sync did not get as far as reading rollouts."

@@ -174,7 +174,7 @@ def _liveness(repository: Repository, runs: list[RunRow]) -> dict[str, Any]:
     trouble = trouble_of(repository)
     is_moving = any(row.run.is_open for row in runs) or bool(repository.full_check_requested_at)
     # Where GitHub is waited for, nothing moves within seconds.
-    seconds = 15 if trouble else 2
+    seconds = 15 if trouble and trouble.is_passing else 2
     return {"trouble": trouble, "poll_seconds": seconds if is_moving else None}
 
 

@@ -153,7 +153,8 @@ def _first_sync(repository: Repository) -> dict[str, Any]:
     trouble = trouble_of(repository)
     done, total = repository.sync_runs.first_sync_progress()
     # Where GitHub is waited for, nothing moves within seconds.
-    return {"trouble": trouble, "done": done, "total": total, "poll_seconds": 15 if trouble else 2}
+    waits = trouble and (trouble.is_passing or not repository.full_check_requested_at)
+    return {"trouble": trouble, "done": done, "total": total, "poll_seconds": 15 if waits else 2}
 
 
 def _outcome(repository: Repository) -> str:
