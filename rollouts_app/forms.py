@@ -1,9 +1,12 @@
 """Every form: input is checked here and nowhere else."""
 
 import re
+from collections.abc import Mapping
+from typing import Any
 
 from django import forms
 
+from rollouts_app.models import Branch, RolloutVersion
 from rollouts_app.models.workspaces import RESERVED_SLUGS, is_slug
 
 # What `osmosis rollout init` accepts as a name.
@@ -38,18 +41,35 @@ class WorkspaceForm(forms.Form):
         return slug
 
 
-class RolloutNameForm(forms.Form):
-    """The name of a rollout to be, by the rule of `osmosis rollout init`."""
+class NewRolloutForm(forms.Form):
+    """The name of a rollout to be, by the rule of `osmosis rollout init`, new on its branch.
 
-    name = forms.CharField(max_length=100, required=False)
+    `since` is the newest sync run there was when the waiting for its push began.
+    """
+
+    name = forms.CharField(required=False)
+    since = forms.IntegerField(required=False, min_value=0, max_value=2**63 - 1)
+
+    def __init__(self, values: Mapping[str, Any], branch: Branch | None) -> None:
+        super().__init__(values)
+        self.branch = branch
 
     def clean_name(self) -> str:
         name: str = self.cleaned_data["name"]
         if name in RESERVED_ROLLOUT_NAMES:
             raise forms.ValidationError(f"“{name}” is reserved. Choose another name.")
         if name and not ROLLOUT_NAME.fullmatch(name):
-            raise forms.ValidationError("Start with a–z; then a–z, 0–9 and dashes.")
+            raise forms.ValidationError(
+                "A name starts with a–z; then come a–z, 0–9 and dashes, and nothing else."
+            )
+        if name and self.branch and self._is_taken(self.branch, name):
+            raise forms.ValidationError(
+                f"{self.branch.name} has a rollout named {name}. Choose another name."
+            )
         return name
+
+    def _is_taken(self, branch: Branch, name: str) -> bool:
+        return RolloutVersion.objects.on(branch).filter(rollout__name=name).exists()
 
 
 class RepositoryChoiceForm(forms.Form):

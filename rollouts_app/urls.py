@@ -3,6 +3,7 @@
 from django.urls import include, path
 
 from rollouts_app.views import (
+    branches,
     git_integration,
     home,
     new_rollout,
@@ -32,10 +33,9 @@ workspace = [
     path("", home.workspace_home, name="workspace-home"),
     path("/rollouts", rollouts.rollout_list, name="rollout-list"),
     path("/rollouts/<str:name>", rollouts.rollout_detail, name="rollout-detail"),
-    path("/branches", rollouts.branch_menu, name="branch-menu"),
+    path("/branches", branches.branch_list, name="branch-list"),
     path("/sync-status", rollouts.sync_status, name="sync-status"),
     path("/new-rollout", new_rollout.new_rollout, name="new-rollout"),
-    path("/new-rollout/arrival", new_rollout.await_rollout, name="await-rollout"),
     path("/integrations/git", git_integration.git_integration, name="git-integration"),
     path("/integrations/git/syncs", git_integration.sync_list, name="sync-list"),
     path("/integrations/git/syncs/<int:run_id>", git_integration.sync_detail, name="sync-detail"),

@@ -3,9 +3,20 @@
 from urllib.parse import parse_qsl, urlsplit
 
 import requests
+from django.conf import settings
 from django.test import Client
+from playwright.sync_api import Page
 
+from rollouts_app.models import User
 from tests.github_emulator import GitHubEmulator
+
+
+def enter(page: Page, live: str, user: User) -> None:
+    """Give a browser the session of somebody who has signed in."""
+    client = Client()
+    client.force_login(user)
+    name = settings.SESSION_COOKIE_NAME
+    page.context.add_cookies([{"name": name, "value": client.cookies[name].value, "url": live}])
 
 
 def address_at_github(client: Client, path: str = "") -> str:

@@ -13,12 +13,12 @@ LAYERS = [
     {"errors", "vault", "addresses"},
     {"models", "github", "gitstore", "catalog"},
     {"sync", "forms", "templatetags", "accounts"},
-    {"onboarding"},
+    {"onboarding", "commands"},
     {"views", "cli_api", "management"},
     {"urls"},
 ]
 # Helpers of the doors, which the pages among them share.
-SHARED_BY_VIEWS = {"access", "fragments", "freshness", "rows", "trouble"}
+SHARED_BY_VIEWS = {"access", "arrivals", "asked", "fragments", "freshness", "rows", "trouble"}
 OUTSIDE = {"apps", "migrations", "__init__"}
 
 

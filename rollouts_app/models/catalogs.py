@@ -2,18 +2,28 @@
 
 from collections.abc import Collection
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
-from django.db.models import F, Func, Q
+from django.db.models import Exists, F, Func, OuterRef, Q, TextField, Value
+from django.db.models.functions import Coalesce, NullIf
 
 from rollouts_app.models.repositories import Repository
 
 if TYPE_CHECKING:
-    from rollouts_app.models.repositories import Branch
+    from django_stubs_ext import WithAnnotations
+
+    from rollouts_app.models.repositories import Branch, BranchQuerySet
 
     Ids = ArrayField[list[int], list[int]]
+
+    class Comparison(TypedDict):
+        """Whether the branch compared with has any version of the rollout."""
+
+        is_there: bool
+
+    ComparedVersion = WithAnnotations["RolloutVersion", Comparison]
 
 
 # A catalog's identity within its repository: the ids of the `rollouts` and `configs` trees.
@@ -118,6 +128,13 @@ class RolloutVersionQuerySet(models.QuerySet["RolloutVersion"]):
             return self
         return self.filter(Q(rollout__name__icontains=text) | Q(description__icontains=text))
 
+    def compared_with(self, branch: "Branch | None") -> "models.QuerySet[ComparedVersion]":
+        """Each with whether the branch has any version of its rollout."""
+        held = ids_in(branch.catalog_id if branch else None, "versions")
+        there = RolloutVersion.objects.filter(rollout=OuterRef("rollout"), id__in=held)
+        compared: models.QuerySet[Any] = self.annotate(is_there=Exists(there))
+        return compared
+
 
 class RolloutVersion(models.Model):
     """The contents of one rollout directory: immutable, found by its git tree id."""
@@ -143,6 +160,16 @@ class RolloutVersion(models.Model):
         return f"{self.rollout} at tree {self.tree_id[:7]}"
 
 
+def branches_holding(repository: Repository, rollout_name: str) -> "BranchQuerySet":
+    """The branches that show a rollout of this name, the most recently changed first."""
+    versions = RolloutVersion.objects.filter(
+        rollout__repository=repository, rollout__name=rollout_name
+    )
+    ids = list(versions.values_list("pk", flat=True))
+    holding = repository.branches.existing().filter(catalog__versions__overlap=ids)
+    return holding.order_by("-changed_at", "name")
+
+
 class ConfigVersionQuerySet(models.QuerySet["ConfigVersion"]):
     def known(self, repository: Repository, keys: Collection[Key]) -> "dict[Key, ConfigVersion]":
         """Those of the given versions that are stored, without their contents."""
@@ -156,9 +183,19 @@ class ConfigVersionQuerySet(models.QuerySet["ConfigVersion"]):
         """The eval and training configs in the branch's catalog, by path."""
         return self.filter(id__in=ids_in(branch.catalog_id, "configs")).order_by("path")
 
-    def of_rollouts(self, names: Collection[str]) -> "ConfigVersionQuerySet":
-        """Those that name one of the rollouts, and those too broken to name any."""
-        return self.filter(rollout_name__in=[*names, ""])
+    def concerning(self, branch: "Branch", names: Collection[str]) -> "ConfigVersionQuerySet":
+        """Those of the named rollouts, and those with problems of which no rollout here tells."""
+        stem = Func(
+            F("path"), Value(r"^.*/|\.toml$"), Value(""), Value("g"), function="regexp_replace"
+        )
+        held = RolloutVersion.objects.filter(
+            id__in=ids_in(branch.catalog_id, "versions"), rollout__name=OuterRef("owner")
+        )
+        owned = self.on(branch).annotate(
+            owner=Coalesce(NullIf("rollout_name", Value("")), stem, output_field=TextField())
+        )
+        lost = Q(problem_count__gt=0) & ~Q(Exists(held))
+        return owned.filter(Q(owner__in=names) | lost)
 
 
 class ConfigVersion(models.Model):

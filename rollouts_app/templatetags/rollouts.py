@@ -93,6 +93,17 @@ def exact(when: datetime | None, zone: str = "") -> str:
 
 
 @register.filter
+def clock(when: datetime, now: datetime | None = None) -> str:
+    """When an aware time was, for a sentence: "09:12 UTC", on another day "12 Mar, 09:12 UTC".
+
+    Days and hours are those of Django's current time zone.
+    """
+    there = timezone.localtime(when)
+    day = "" if there.date() == timezone.localtime(now).date() else f"{there.day} {there:%b}, "
+    return f"{day}{there:%H:%M %Z}"
+
+
+@register.filter
 def visible(text: str) -> str:
     r"""The text with everything that shows nothing, or bends what follows it, written as an escape.
 

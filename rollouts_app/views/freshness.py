@@ -1,26 +1,45 @@
 """How true a page is: what GitHub said last, when, and what is under way."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
+
+from django.utils.timezone import now
 
 from rollouts_app.models import Branch, Repository, SyncRun
 
-PASSING_TROUBLES = {Repository.Trouble.RATE_LIMITED, Repository.Trouble.UNAVAILABLE}
+PASSING_TROUBLES = {Repository.Trouble.RATE_LIMITED.value, Repository.Trouble.UNAVAILABLE.value}
+
+# Seconds between two questions of a page that waits; a state not named here asks no more.
+PAUSES = {"syncing": 2, "checking": 2, "reading": 2, "absent": 5, "waiting": 15, "overdue": 15}
+
+# How long somebody who asked for a look at GitHub is told that it is on its way.
+PATIENCE = timedelta(seconds=60)
+
+CAUSES = {
+    Repository.Trouble.GONE.value: "GitHub does not show {repository} to the App.",
+    Repository.Trouble.DENIED.value: "GitHub refuses the App.",
+    Repository.Trouble.RATE_LIMITED.value: "GitHub limits our requests.",
+    Repository.Trouble.UNAVAILABLE.value: "GitHub gives no usable answer.",
+}
 
 
 @dataclass(frozen=True)
 class Freshness:
     """One of the states of the freshness line.
 
-    `state` is fresh, syncing, checking, reading (the first sync), waiting, blocked, overdue or
-    deleted. `incoming` is the commit under way, `shown` the one on the page.
+    `state` is fresh, syncing, checking, reading (the first sync), absent (GitHub has no such
+    branch), waiting, blocked, overdue or deleted. `incoming` is the commit under way, `shown` the
+    one on the page; `cause` says what keeps us from GitHub, `retry_at` when we try again; `done`
+    of `total` branches are read in the first sync.
     """
 
     state: str
     shown: str
+    shown_page: str
     incoming: str
+    incoming_page: str
     checked_at: datetime | None
-    reason: str
+    cause: str
     retry_at: datetime | None
     done: int
     total: int
@@ -28,50 +47,90 @@ class Freshness:
     @property
     def is_moving(self) -> bool:
         """Whether asking again soon will tell something new."""
-        return self.state in {"syncing", "checking", "reading", "waiting"}
+        return self.state in {"syncing", "checking", "reading"}
+
+    @property
+    def pause(self) -> int:
+        """Seconds to wait before asking again; 0 asks no more."""
+        return PAUSES.get(self.state, 0)
+
+    @property
+    def seen(self) -> str:
+        """What somebody who saw this line has seen: where it is the same, it says nothing new."""
+        return f"{self.state} {self.shown} {self.incoming}"
 
 
 def freshness_of(repository: Repository, branch: Branch | None) -> Freshness:
-    """The freshness of a branch, or of the whole repository when there is none. Two queries."""
-    open_runs = list(repository.sync_runs.open().values_list("branch_id", "commit"))
-    ours = [commit for branch_id, commit in open_runs if branch and branch_id == branch.pk]
+    """The freshness of a branch, None being one that was never heard of. One query, or two."""
+    runs = list(branch.sync_runs.open().order_by("pk")) if branch else []
     shown = branch.commit if branch else ""
-    done, total = (0, 0) if shown else _progress(repository, len(open_runs))
+    incoming = next((run.commit for run in reversed(runs) if run.commit), "")
+    state = _state(repository, branch, runs, incoming)
+    is_first = state == "reading"
+    done, total = repository.sync_runs.first_sync_progress() if is_first else (0, 0)
     return Freshness(
-        state=_state(repository, branch, is_syncing=bool(ours)),
+        state=state,
         shown=shown,
-        incoming=ours[-1] if ours else "",
+        shown_page=repository.commit_page(shown),
+        incoming=incoming,
+        incoming_page=repository.commit_page(incoming),
         checked_at=_checked_at(repository, branch),
-        reason=repository.trouble_reason,
-        retry_at=repository.retry_at,
+        cause=_cause(repository),
+        retry_at=_still_to_come(repository.retry_at),
         done=done,
         total=total,
     )
 
 
-def _state(repository: Repository, branch: Branch | None, *, is_syncing: bool) -> str:
-    if branch and branch.deleted_at:
+def _state(
+    repository: Repository, branch: Branch | None, runs: list[SyncRun], incoming: str
+) -> str:
+    if branch and branch.deleted_at and not runs:
         return "deleted"
-    if repository.trouble:
-        return "waiting" if repository.trouble in PASSING_TROUBLES else "blocked"
-    if branch is None or not branch.commit:
-        is_looking = is_syncing or repository.heads_checked_at is None
-        return "reading" if is_looking or repository.full_check_requested_at else "fresh"
-    if is_syncing:
-        return "syncing"
-    if repository.is_overdue:
+    if repository.trouble in PASSING_TROUBLES:
+        return "waiting"
+    is_asked = _is_asked(repository, runs)
+    if repository.is_blocked and not is_asked:
+        return "blocked"
+    if repository.is_overdue and not is_asked:
         return "overdue"
-    return "checking" if repository.full_check_requested_at else "fresh"
+    return _state_of_work(repository, branch, runs, incoming)
+
+
+def _state_of_work(
+    repository: Repository, branch: Branch | None, runs: list[SyncRun], incoming: str
+) -> str:
+    """The state while nothing keeps us from GitHub."""
+    shown = branch.commit if branch else ""
+    if not shown and repository.heads_checked_at is None:
+        return "reading"
+    if runs and (not shown or incoming not in {"", shown}):
+        return "syncing"
+    if runs or repository.full_check_requested_at:
+        return "checking"
+    return "fresh" if shown else "absent"
+
+
+def _is_asked(repository: Repository, runs: list[SyncRun]) -> bool:
+    """Whether somebody has just asked for a look at GitHub."""
+    times = [repository.full_check_requested_at, *(run.requested_at for run in runs)]
+    return any(now() - time < PATIENCE for time in times if time)
+
+
+def _cause(repository: Repository) -> str:
+    """What keeps us from GitHub, as a sentence; empty when nothing does."""
+    if repository.installation.removed_at:
+        return "the GitHub App is not installed any more."
+    if repository.installation.suspended_at:
+        return "the GitHub App is suspended."
+    return CAUSES.get(repository.trouble, "").format(repository=repository.full_name)
+
+
+def _still_to_come(time: datetime | None) -> datetime | None:
+    return time if time and time > now() else None
 
 
 def _checked_at(repository: Repository, branch: Branch | None) -> datetime | None:
     """A branch was last seen by the check of all heads, or by the sync of its own."""
     times = [repository.heads_checked_at, branch.changed_at if branch else None]
     return max((time for time in times if time), default=None)
-
-
-def _progress(repository: Repository, open_count: int) -> tuple[int, int]:
-    """How many of the branches of the first sync are read."""
-    first = repository.sync_runs.filter(trigger=SyncRun.Trigger.CONNECTED)
-    total = first.count()
-    return total - min(open_count, total), total

@@ -1,21 +1,32 @@
-"""The Rollouts page, one rollout, the branch picker and the freshness line."""
+"""The Rollouts page, one rollout, and the freshness line of both."""
 
-from typing import Any
+from typing import TYPE_CHECKING
 
-from django.core.paginator import Paginator
-from django.http import Http404, HttpResponse
-from django.shortcuts import get_object_or_404
+from django.conf import settings
+from django.core.paginator import Page, Paginator
+from django.http import HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
 from django.views.decorators.http import require_safe
+from django_htmx.http import trigger_client_event
 
-from rollouts_app.models import Branch, Membership, Repository, RolloutVersion
+from rollouts_app import commands
+from rollouts_app.models import RolloutVersion
+from rollouts_app.models.catalogs import RolloutVersionQuerySet, branches_holding
 from rollouts_app.views.access import WorkspaceRequest, workspace_page
-from rollouts_app.views.fragments import page
-from rollouts_app.views.freshness import freshness_of
-from rollouts_app.views.rows import rows_of
+from rollouts_app.views.asked import AskedBranch, branch_asked, repository_asked, text_asked
+from rollouts_app.views.fragments import page, part_asked, wants_part
+from rollouts_app.views.freshness import Freshness, freshness_of
+from rollouts_app.views.rows import config_rows, rows_of
+
+if TYPE_CHECKING:
+    from rollouts_app.models.catalogs import ComparedVersion
 
 ROLLOUTS_A_PAGE = 50
-BRANCHES_IN_MENU = 20
 NEAREST_NAMES = 5
+
+# Where htmx puts an answer → the part of the list that belongs there.
+LIST_PARTS = {"results": "refreshed", "catalog": "switched"}
 
 
 @require_safe
@@ -23,105 +34,113 @@ NEAREST_NAMES = 5
 def rollout_list(request: WorkspaceRequest) -> HttpResponse:
     """What a branch holds: `?branch= &q= &page=`, the default branch when none is named."""
     repository = request.workspace.repository_or_none()
+    part = part_asked(request, LIST_PARTS, "switched")
     if repository is None:
-        return page(request, "rollouts/unconnected.html", _unconnected(request), "whole")
-    name = request.GET.get("branch") or repository.default_branch
-    branch = repository.branches.filter(name=name).select_related("catalog").first()
-    if branch is None and name != repository.default_branch:
-        return _unknown_branch(request, repository, name)
-    query = request.GET.get("q", "").strip()
-    shown = RolloutVersion.objects.on(branch) if branch else RolloutVersion.objects.none()
-    pages = Paginator(shown.matching(query), ROLLOUTS_A_PAGE).get_page(request.GET.get("page"))
+        managers = request.workspace.manager_names()
+        return page(request, "rollouts/list.html", {"managers": managers}, part)
+    asked = branch_asked(request, repository)
+    freshness = freshness_of(repository, asked.branch)
+    query = text_asked(request, "q").strip()
+    pages = _pages(asked, query, request.GET.get("page"))
+    emptiness = "" if pages.object_list else _emptiness(asked, freshness, query)
     context = {
         "repository": repository,
-        "branch_name": name,
-        "branch": branch,
+        "asked": asked,
+        "freshness": freshness,
         "query": query,
-        "freshness": freshness_of(repository, branch),
         "pages": pages,
-        "rows": rows_of(repository, branch, list(pages)) if branch else [],
+        "rows": rows_of(asked, list(pages)),
+        "emptiness": emptiness,
+        "nearest": _nearest(asked) if emptiness == "unknown" else [],
+        "list_command": commands.list_command(asked.name, settings.GITHUB_URL),
     }
-    fragment = "rows" if request.htmx.target == "rows" else "catalog"
-    return page(request, "rollouts/list.html", context, fragment)
+    status = 404 if emptiness == "unknown" else 200
+    return page(request, "rollouts/list.html", context, part, status=status)
 
 
-def _unconnected(request: WorkspaceRequest) -> dict[str, Any]:
-    managers = request.workspace.memberships.filter(
-        role__in=[Membership.Role.OWNER, Membership.Role.ADMIN]
-    ).select_related("user")
-    return {"managers": [membership.user for membership in managers]}
+def _pages(asked: AskedBranch, query: str, number: str | None) -> "Page[ComparedVersion]":
+    """The page of the branch's rollouts that was asked for, or the nearest there is."""
+    versions = _held(asked).matching(query).compared_with(asked.default)
+    paginator = Paginator(versions, ROLLOUTS_A_PAGE)
+    if asked.branch and asked.branch.catalog and not query:
+        # The catalog knows how many it holds: a query less.
+        paginator.count = asked.branch.catalog.rollout_count
+    return paginator.get_page(number)
 
 
-def _unknown_branch(request: WorkspaceRequest, repository: Repository, name: str) -> HttpResponse:
-    """404 that helps: the nearest names, and the promise that a push will show."""
-    context = {
-        "repository": repository,
-        "branch_name": name,
-        "nearest": repository.branches.existing().nearest(name, NEAREST_NAMES),
-        "freshness": freshness_of(repository, None),
-    }
-    return page(request, "rollouts/unknown_branch.html", context, "whole", status=404)
+def _held(asked: AskedBranch) -> RolloutVersionQuerySet:
+    """The versions that the branch shows."""
+    return (
+        RolloutVersion.objects.on(asked.branch) if asked.branch else RolloutVersion.objects.none()
+    )
+
+
+def _emptiness(asked: AskedBranch, freshness: Freshness, query: str) -> str:
+    """Why there is no rollout to show."""
+    catalog = asked.branch.catalog if asked.branch else None
+    if catalog is None:
+        return _absence(asked, freshness)
+    if not catalog.has_rollouts_directory:
+        return "no-folder"
+    return "no-match" if query and catalog.rollout_count else "no-directories"
+
+
+def _absence(asked: AskedBranch, freshness: Freshness) -> str:
+    """Why there is no catalog of the branch."""
+    if freshness.state == "reading" or (asked.branch and freshness.state == "syncing"):
+        return freshness.state
+    if not asked.is_default:
+        return "unknown"
+    is_kept_out = freshness.state in {"waiting", "blocked", "overdue"}
+    return "trouble" if is_kept_out else "unpushed"
+
+
+def _nearest(asked: AskedBranch) -> list[AskedBranch]:
+    """The branches whose names are most like the one that is not there."""
+    names = asked.repository.branches.existing().nearest(asked.name, NEAREST_NAMES)
+    return [AskedBranch(asked.repository, name, None, None) for name in names]
 
 
 @require_safe
 @workspace_page
 def rollout_detail(request: WorkspaceRequest, name: str) -> HttpResponse:
-    """One rollout on a branch: description, configs, problems with their places."""
-    repository, branch = _branch_shown(request)
-    versions = RolloutVersion.objects.filter(
-        pk__in=RolloutVersion.objects.on(branch).values("pk"), rollout__name=name
-    ).select_related("rollout")
-    version = get_object_or_404(versions)
-    [row] = rows_of(repository, branch, [version])
+    """One rollout on a branch: description, README, configs, problems with their places."""
+    asked = branch_asked(request, repository_asked(request))
     context = {
-        "repository": repository,
-        "branch": branch,
-        "row": row,
-        "freshness": freshness_of(repository, branch),
+        "repository": asked.repository,
+        "asked": asked,
+        "name": name,
+        "freshness": freshness_of(asked.repository, asked.branch),
     }
-    return page(request, "rollouts/detail.html", context, "whole")
-
-
-@require_safe
-@workspace_page
-def branch_menu(request: WorkspaceRequest) -> HttpResponse:
-    """The lines of the branch picker that match what was typed, the default branch first."""
-    repository = _connected(request)
-    query = request.GET.get("name", "").strip()
-    branches = repository.branches.existing().in_menu_order(repository.default_branch)
-    context = {
-        "repository": repository,
-        "query": query,
-        "current": request.GET.get("branch") or repository.default_branch,
-        "branches": branches.select_related("catalog").matching(query)[:BRANCHES_IN_MENU],
-    }
-    return page(request, "rollouts/branches.html", context, "menu")
+    named = _held(asked).defer(None).filter(rollout__name=name)
+    version = named.compared_with(asked.default).first()
+    if version is None:
+        context["holding"] = branches_holding(asked.repository, name)[:NEAREST_NAMES]
+        return page(request, "rollouts/missing.html", context, "rollout", status=404)
+    [row] = rows_of(asked, [version]).rollouts
+    context |= {"row": row, "configs": config_rows(asked, row.configs)}
+    return page(request, "rollouts/detail.html", context, "rollout")
 
 
 @require_safe
 @workspace_page
 def sync_status(request: WorkspaceRequest) -> HttpResponse:
-    """The freshness line alone; says `catalog-synced` when what it waited for is there."""
-    repository = _connected(request)
-    name = request.GET.get("branch") or repository.default_branch
-    branch = repository.branches.filter(name=name).select_related("catalog").first()
-    freshness = freshness_of(repository, branch)
-    context = {"repository": repository, "branch_name": name, "freshness": freshness}
-    response = page(request, "rollouts/status.html", context, "line")
-    if freshness.shown != request.GET.get("shown", "") or freshness.state == "deleted":
-        response["HX-Trigger"] = "catalog-synced"
+    """The freshness line alone; says `catalog-synced` when what is on the page is not true now.
+
+    `?shown=` is the commit on the page and `?seen=` the line on it; a line that moves and says
+    nothing new is not sent again.
+    """
+    asked = branch_asked(request, repository_asked(request))
+    if not wants_part(request):
+        return redirect(f"{reverse('rollout-list', args=[request.workspace.slug])}?{asked.query}")
+    freshness = freshness_of(asked.repository, asked.branch)
+    seen = request.GET.get("seen", "")
+    if freshness.is_moving and freshness.seen == seen:
+        return HttpResponse(status=204)
+    context = {"repository": asked.repository, "asked": asked, "freshness": freshness}
+    response = page(request, "rollouts/freshness.html", context, "line")
+    was_deleted = seen.startswith("deleted")
+    is_deleted = freshness.state == "deleted"
+    if freshness.shown != request.GET.get("shown", "") or was_deleted != is_deleted:
+        trigger_client_event(response, "catalog-synced")
     return response
-
-
-def _branch_shown(request: WorkspaceRequest) -> tuple[Repository, Branch]:
-    repository = _connected(request)
-    name = request.GET.get("branch") or repository.default_branch
-    branches = repository.branches.exclude(catalog=None).select_related("catalog")
-    return repository, get_object_or_404(branches, name=name)
-
-
-def _connected(request: WorkspaceRequest) -> Repository:
-    repository = request.workspace.repository_or_none()
-    if repository is None:
-        raise Http404
-    return repository

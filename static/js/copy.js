@@ -16,4 +16,5 @@ document.addEventListener("click", async (event) => {
   const copied = await navigator.clipboard?.writeText(text).then(() => true, () => false) || copyByCommand(source, text);
   document.getElementById(`${button.dataset.copy}-status`).textContent = copied
     ? button.dataset.copied : "This browser refuses to copy. The text is selected: press Ctrl+C or ⌘C.";
+  button.dispatchEvent(new Event("copied", { bubbles: true }));
 });

@@ -10,3 +10,4 @@ document.addEventListener("keydown", (event) => {
   stops[next]?.focus();
 });
 document.addEventListener("click", (event) => event.target.closest(".panel a")?.closest(".panel").hidePopover());
+document.addEventListener("submit", ({ target }) => target.closest(".panel")?.querySelector("li a") && target.closest(".panel").hidePopover());

@@ -1,0 +1,125 @@
+"""The demo, started for real: what it prints works, and a killed database costs a second."""
+
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import requests
+
+from osmosis_web.demo import answers
+from tests.workers import ROOT, wait_until
+
+START_SECONDS = 60
+
+
+class Demo:
+    """A running demo, as somebody at its terminal and in its pages sees it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.output = folder / "output.txt"
+        port = next(port for port in range(18000, 19000, 10) if not answers(port))
+        self.url = f"http://127.0.0.1:{port}"
+        with self.output.open("w") as output:
+            self.process = subprocess.Popen(
+                [
+                    *(sys.executable, "-m", "osmosis_web.demo"),
+                    *("--port", str(port), "--data", str(folder / "data of the demo")),
+                ],
+                cwd=ROOT,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        wait_until(lambda: "Ctrl-C" in self.output.read_text(), START_SECONDS)
+
+    def paste(self) -> str:
+        """Run the lines it printed, with nothing in the environment; the branch they pushed."""
+        lines = re.search(r"    \( set -e.*", self.output.read_text(), re.DOTALL)
+        assert lines
+        shell = subprocess.run(
+            ["env", "-i", "PATH=/usr/bin:/bin", f"HOME={self.folder}", "sh"],
+            input=f"{lines[0]}\n",
+            text=True,
+            capture_output=True,
+        )
+        assert shell.returncode == 0, shell.stderr
+        clone = shell.stdout.removeprefix("Pushed from ").strip()
+        branch = subprocess.run(
+            ["git", "-C", clone, "branch", "--show-current"], capture_output=True, text=True
+        )
+        return branch.stdout.strip()
+
+    def sign_in(self, login: str) -> requests.Session:
+        """Press the buttons of a person without JavaScript."""
+        browser = requests.Session()
+        landing = browser.get(self.url).text
+        token = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', landing)
+        assert token
+        asked = browser.post(
+            f"{self.url}/accounts/github/login/", data={"csrfmiddlewaretoken": token[1]}
+        )
+        fields = dict(re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', asked.text))
+        back = browser.post(asked.url.partition("?")[0], data={**fields, "user": login})
+        assert back.ok
+        return browser
+
+    def kill_postgres(self) -> None:
+        [pidfile] = (self.folder / "data of the demo").rglob("postmaster.pid")
+        subprocess.run(["kill", "-KILL", pidfile.read_text().split()[0]], check=True)
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
+    demo = Demo(tmp_path_factory.mktemp("demo with spaces"))
+    yield demo
+    demo.process.kill()
+    demo.process.wait()
+
+
+def shows(browser: requests.Session, address: str, text: str) -> Callable[[], bool]:
+    return lambda: text in browser.get(address).text
+
+
+def test_it_shows_ada_her_rollouts(demo: Demo) -> None:
+    browser = demo.sign_in("ada")
+    page = browser.get(demo.url)
+    assert page.url == f"{demo.url}/acme/rollouts"
+    for name in ("multiply-harbor-strands", "multiply-local-openai", "multiply-local-strands"):
+        assert name in page.text
+
+
+def test_it_shows_what_the_pasted_lines_push_within_a_second(demo: Demo) -> None:
+    browser = demo.sign_in("ada")
+    branch = demo.paste()
+    address = f"{demo.url}/acme/rollouts?branch={branch}"
+    wait_until(shows(browser, address, "Says hello and is graded for friendliness."), seconds=1)
+
+
+def test_it_comes_back_when_its_database_is_killed(demo: Demo) -> None:
+    browser = demo.sign_in("ada")
+    demo.kill_postgres()
+    time.sleep(2)
+    branch = demo.paste()
+    address = f"{demo.url}/acme/rollouts?branch={branch}"
+    wait_until(shows(browser, address, "Says hello and is graded for friendliness."), seconds=1)
+
+
+def test_it_ends_with_one_interrupt_and_goes_on_with_the_same_data(tmp_path: Path) -> None:
+    first = Demo(tmp_path)
+    branch = first.paste()
+    began = time.monotonic()
+    first.process.send_signal(signal.SIGINT)
+    assert first.process.wait(10) == 0
+    assert time.monotonic() - began < 5
+    assert "Traceback" not in first.output.read_text()
+    second = Demo(tmp_path)
+    page = second.sign_in("ada").get(f"{second.url}/acme/rollouts?branch={branch}")
+    second.process.send_signal(signal.SIGINT)
+    second.process.wait(10)
+    assert "Says hello and is graded for friendliness." in page.text
