@@ -454,7 +454,7 @@ def test_it_shows_three_ways_to_clone_and_why_the_cli_is_left_out(
     host = urlsplit(github.url).netloc
     assert page.texts(".//code[@id]") == [
         f"git clone {github.url}/acme/agents.git",
-        f"git clone git@127.0.0.1:acme/agents.git",
+        "git clone git@127.0.0.1:acme/agents.git",
         f"gh repo clone {host}/acme/agents",
     ]
     assert page.text(".//li[@class='open']//*[@class='notice']") == (
