@@ -131,7 +131,7 @@ def stream(call: Call) -> Generator[bytes, None, str]:
 def _start(call: Call) -> "subprocess.Popen[bytes]":
     git = shutil.which("git")
     if git is None:
-        raise Unavailable("The git command is missing on this server. Install git 2.30 or newer.")
+        raise Unavailable("The git command is missing on this server. Install git 2.31 or newer.")
     command = [git, *call.arguments]
     if call.most_file_bytes is not None:
         command = [*LIMITED, str(call.most_file_bytes // BLOCK + 1), *command]
