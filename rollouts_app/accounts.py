@@ -6,7 +6,6 @@ from allauth.account.adapter import DefaultAccountAdapter
 from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
 from allauth.socialaccount.models import SocialLogin
 from django.http import HttpRequest
-from django.urls import reverse
 
 from rollouts_app import vault
 from rollouts_app.models import User
@@ -20,9 +19,6 @@ class AccountAdapter(DefaultAccountAdapter):
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         return False
-
-    def get_logout_redirect_url(self, request: HttpRequest) -> str:
-        return reverse("landing")
 
 
 class GitHubAdapter(DefaultSocialAccountAdapter):
