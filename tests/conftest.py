@@ -14,13 +14,18 @@ from procrastinate.contrib.django import app
 from procrastinate.contrib.django.django_connector import DjangoConnector
 from pytest_django.live_server_helper import LiveServer
 
+from rollouts_app.accounts import keep_user_token
 from rollouts_app.models import Installation, Membership, Repository, User, Workspace
 from rollouts_app.onboarding import tie_repository
 from rollouts_app.sync.clients import app_client, client_for
 from rollouts_app.sync.installations import store_installation
 from tests.github_emulator import Delivery, GitHubEmulator
+from tests.pages import Page, page_of
 from tests.settings import EMULATOR
 from tests.workers import start_worker
+
+Browser = Callable[[User], Client]
+Read = Callable[..., Page]
 
 # A repository's contents, small: two rollouts, one of them with an eval config.
 FILES = {
@@ -80,6 +85,19 @@ def linus(db: None, github: GitHubEmulator) -> User:
 @pytest.fixture
 def mallory(db: None, github: GitHubEmulator) -> User:
     return make_person(github, "mallory")
+
+
+@pytest.fixture
+def browser_of(github: GitHubEmulator) -> Browser:
+    """A browser in which somebody has just signed in."""
+
+    def of(user: User) -> Client:
+        client = Client()
+        client.force_login(user)
+        keep_user_token(user.github_id or 0, github.user_token(user.github_login))
+        return client
+
+    return of
 
 
 @pytest.fixture
@@ -166,6 +184,18 @@ def live(live_server: LiveServer, github: GitHubEmulator, empty_queue: None) -> 
     yield live_server.url
     worker.kill()
     worker.wait()
+
+
+@pytest.fixture
+def read(ada: User) -> Read:
+    """Opens an address as Ada; or the part of it that htmx gets."""
+
+    def open_address(address: str, *, part: bool = False) -> Page:
+        client = Client()
+        client.force_login(ada)
+        return page_of(client.get(address, headers={"HX-Request": "true"} if part else {}))
+
+    return open_address
 
 
 @contextmanager

@@ -1,73 +1,21 @@
-"""The sync history, and one sync of it: what came, from whom, when, and what went wrong."""
+"""The sync history: what came, on which branch, from whom, when, and what went wrong."""
 
 import re
-from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 from django.test import Client
 
-from rollouts_app.models import Branch, Membership, Repository, SyncRun, User, Workspace
+from rollouts_app.models import Membership, Repository, SyncRun, User, Workspace
 from rollouts_app.sync import engine
-from rollouts_app.templatetags.rollouts import exact
-from tests.conftest import counted_queries
+from tests.conftest import Read, counted_queries
 from tests.github_emulator import GitHubEmulator
-from tests.pages import Page, page_of
+from tests.history import ADDRESS, SYNCS, cells, check_all, make_runs
+from tests.syncing import NAME
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-NAME = "acme/agents"
-ADDRESS = "/acme/integrations/git"
-SYNCS = f"{ADDRESS}/syncs"
-BROKEN = "[experiment\n"
 HOSTILE = "<script>alert(1)</script>\"'&amp;<b>"
-
-
-Read = Callable[..., Page]
-
-
-@pytest.fixture
-def read(ada: User) -> Read:
-    """Opens an address as Ada; or the part of it that htmx gets."""
-
-    def open_address(address: str, *, part: bool = False) -> Page:
-        client = Client()
-        client.force_login(ada)
-        return page_of(client.get(address, headers={"HX-Request": "true"} if part else {}))
-
-    return open_address
-
-
-def check_all(repository: Repository) -> SyncRun:
-    """Sync all branches; the newest run."""
-    repository.request_full_check()
-    engine.sync(repository.pk)
-    return SyncRun.objects.order_by("-pk")[0]
-
-
-def make_runs(repository: Repository, count: int, **facts: Any) -> None:
-    """Runs that have ended, on one branch."""
-    branch, _ = Branch.objects.get_or_create(repository=repository, name="main")
-    long_ago = datetime(2026, 8, 20, 12, 0, tzinfo=UTC)
-    ended = {
-        "state": "success",
-        "trigger": "push",
-        "requested_at": long_ago,
-        "started_at": long_ago + timedelta(seconds=1),
-        "finished_at": long_ago + timedelta(seconds=3.5),
-    }
-    SyncRun.objects.bulk_create(
-        SyncRun(repository=repository, branch=branch, **{**ended, **facts}) for _ in range(count)
-    )
-
-
-def cells(page: Page) -> list[list[str]]:
-    """The table's texts, by row."""
-    found = []
-    for number in range(1, len(page.all(".//tbody/tr")) + 1):
-        found.append(page.texts(f".//tbody/tr[{number}]/td"))
-    return found
 
 
 def test_it_tells_of_a_push(read: Read, agents: Repository, github: GitHubEmulator) -> None:
@@ -200,87 +148,6 @@ def test_it_asks_again_only_while_a_run_of_the_page_is_open(read: Read, agents: 
         f"{SYNCS}?page=2": idle,
         f"{SYNCS}/{open_run.pk}": f"every 2s, {idle}",
     }
-
-
-def test_it_shows_what_one_sync_changed(
-    read: Read, agents: Repository, github: GitHubEmulator
-) -> None:
-    engine.sync(agents.pk)
-    commit = github.push(
-        NAME,
-        "main",
-        {
-            "rollouts/chess/main.py": "…",
-            "rollouts/maths/main.py": "print('more maths')\n",
-            "rollouts/search/README.md": None,
-        },
-        message="Tidy up",
-        author="linus",
-    )
-    run = check_all(agents)
-    detail = read(f"{SYNCS}/{run.pk}")
-    assert detail.text(".//h1") == "Tidy up"
-    assert cells(detail) == [
-        ["chess on GitHub", "Added"],
-        ["maths on GitHub", "Changed"],
-        ["search", "Removed"],
-    ]
-    links = detail.links()
-    assert links["chess on GitHub"] == f"{github.url}/{NAME}/tree/{commit}/rollouts/chess"
-    assert links[commit[:7]] == f"{github.url}/{NAME}/commit/{commit}"
-    assert links["main"] == "/acme/rollouts?branch=main"
-    assert detail.text(".//*[@class='box-head']/span") == "2 rollouts"
-
-
-def test_it_says_what_a_new_branch_is_compared_with(
-    read: Read, agents: Repository, github: GitHubEmulator
-) -> None:
-    engine.sync(agents.pk)
-    github.push(NAME, "feature/x", {"rollouts/chess/main.py": "…"}, start="main")
-    run = check_all(agents)
-    assert cells(read(ADDRESS))[0][4] == "2 → 3 rollouts"
-    head = ".//*[@id='run']//*[@class='box-head']/span"
-    assert read(f"{SYNCS}/{run.pk}").texts(head) == [
-        "against main, as this branch is new",
-        "2 → 3 rollouts",
-    ]
-    github.push(NAME, "feature/x", {"a": "b"})
-    run = check_all(agents)
-    assert read(f"{SYNCS}/{run.pk}").texts(head) == ["3 rollouts"]
-
-
-def test_it_gives_the_facts_of_one_sync_exactly(read: Read, agents: Repository) -> None:
-    make_runs(agents, 1, commit="1" * 40, author="Linus T", pusher="linus", attempts=2)
-    run = SyncRun.objects.get()
-    facts = read(f"{SYNCS}/{run.pk}").facts()
-    ago = {name: facts.pop(name).partition(" · ")[0] for name in ("Asked for", "Begun", "Ended")}
-    assert ago == {
-        "Asked for": exact(run.requested_at),
-        "Begun": exact(run.started_at),
-        "Ended": exact(run.finished_at),
-    }
-    assert facts == {
-        "Branch": "main",
-        "Commit": "1111111",
-        "Author": "Linus T",
-        "Cause": "A push by linus",
-        "Took": "2.5 s",
-        "Attempts": "2",
-    }
-
-
-def test_it_links_each_problem_to_its_line_at_that_commit(
-    read: Read, agents: Repository, github: GitHubEmulator
-) -> None:
-    commit = github.push(NAME, "main", {"configs/eval/maths.toml": BROKEN})
-    run = check_all(agents)
-    detail = read(f"{SYNCS}/{run.pk}")
-    assert detail.text(".//h2[@id='problems-title']") == "1 problem at this commit"
-    [problem] = detail.all(".//section/ul/li")
-    [link] = problem.iter("a")
-    assert link.get("href") == (
-        f"{github.url}/{NAME}/blob/{commit}/configs/eval/maths.toml?plain=1#L1"
-    )
 
 
 def test_it_links_to_the_repositorys_name_of_today(
