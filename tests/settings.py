@@ -21,6 +21,7 @@ def free_port() -> int:
 
 FOLDER = Path(tempfile.mkdtemp(prefix="osmosis-tests-"))
 atexit.register(shutil.rmtree, FOLDER, ignore_errors=True)
+(FOLDER / "static").mkdir()  # WhiteNoise warns of a missing one
 LIVE_SERVER = f"127.0.0.1:{free_port()}"
 EMULATOR = GitHubEmulator(FOLDER / "github", free_port())
 EMULATOR.app.callback_urls = [

@@ -5,12 +5,12 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from osmosis_web.processes import CannotStart, Program, Stopped, Supervisor
+from tests.waiting import wait_until
 
 PROJECT = Path(__file__).resolve().parent.parent
 
@@ -40,15 +40,6 @@ try:
 except Stopped:
     print("all stopped")
 """
-
-
-def wait_until(condition: Callable[[], bool], seconds: float = 10) -> float:
-    """Wait for it and return how many seconds it took."""
-    start = time.monotonic()
-    while not condition():
-        assert time.monotonic() < start + seconds, "waited in vain"
-        time.sleep(0.02)
-    return time.monotonic() - start
 
 
 def is_alive(process: int) -> bool:

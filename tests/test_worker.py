@@ -10,7 +10,8 @@ from django.db import connection
 from rollouts_app.models import Catalog, Repository, RolloutVersion, SyncRun
 from rollouts_app.sync.manual import check_now
 from tests.github_emulator import GitHubEmulator
-from tests.workers import start_worker, wait_until
+from tests.waiting import wait_until
+from tests.workers import start_worker
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("empty_queue")]
 

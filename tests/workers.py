@@ -3,8 +3,6 @@
 import os
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -30,12 +28,3 @@ def start_worker() -> "subprocess.Popen[bytes]":
         env=environment | {"DJANGO_SETTINGS_MODULE": "osmosis_web.settings"},
         start_new_session=True,
     )
-
-
-def wait_until(is_so: Callable[[], object], seconds: float = 20) -> None:
-    """Return once something is so. Raises TimeoutError."""
-    deadline = time.monotonic() + seconds
-    while not is_so():
-        if time.monotonic() > deadline:
-            raise TimeoutError(f"{is_so} did not come true within {seconds} s")
-        time.sleep(0.05)
