@@ -44,6 +44,8 @@ class CannotRun(Exception):
 
 @dataclass(frozen=True)
 class Demo:
+    """One demo: where it keeps its data, and the port of its web server."""
+
     data: Path
     port: int
 

@@ -85,6 +85,8 @@ class _Life:
 
 
 class Supervisor:
+    """Holds the programs it has started; leaving its block ends them all."""
+
     def __init__(
         self, *, stop_seconds: float = 5.0, stop_signal: signal.Signals = signal.SIGTERM
     ) -> None:

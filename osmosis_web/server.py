@@ -101,19 +101,6 @@ def run(what: str, *, with_worker: bool) -> None:
     os.execv(sys.executable, web_command(bind))  # noqa: S606
 
 
-def main() -> None:
-    parser = ArgumentParser(prog="script/server")
-    parser.add_argument("what", choices=["web", "worker"])
-    parser.add_argument("--with-worker", action="store_true", help="for a single machine")
-    arguments = parser.parse_args()
-    try:
-        run(arguments.what, with_worker=arguments.with_worker)
-    except (ImproperlyConfigured, PostgresError) as error:
-        sys.exit(str(error))
-    except KeyboardInterrupt:
-        sys.exit(130)
-
-
 def supervise(database: EmbeddedPostgres | None, *programs: Program) -> NoReturn:
     """Keep these programs running until we are told to stop, then end our process."""
     code: int | str = 0
@@ -129,6 +116,19 @@ def supervise(database: EmbeddedPostgres | None, *programs: Program) -> NoReturn
     if database is not None:
         database.close()
     sys.exit(code)
+
+
+def main() -> None:
+    parser = ArgumentParser(prog="script/server")
+    parser.add_argument("what", choices=["web", "worker"])
+    parser.add_argument("--with-worker", action="store_true", help="for a single machine")
+    arguments = parser.parse_args()
+    try:
+        run(arguments.what, with_worker=arguments.with_worker)
+    except (ImproperlyConfigured, PostgresError) as error:
+        sys.exit(str(error))
+    except KeyboardInterrupt:
+        sys.exit(130)
 
 
 if __name__ == "__main__":

@@ -32,6 +32,8 @@ LONGEST_FAREWELL_SECONDS = 3600.0
 
 
 class Launcher:
+    """Keeps one PostgreSQL running for as long as somebody needs it."""
+
     def __init__(self, places: Places, programs: Path, *, throwaway: bool) -> None:
         self.places = places
         self.who = account()
