@@ -167,8 +167,9 @@ def test_it_writes_one_row_when_nothing_changed(
     check_all(agents)
     first = agents.heads_checked_at
     agents.request_full_check()
-    # Lock, repository, token, open runs, the one UPDATE, whether more was asked for, unlock.
-    with django_assert_num_queries(7):
+    # Lock, repository, whether runs wait, token, runs at work, the one UPDATE, whether more was
+    # asked for, unlock.
+    with django_assert_num_queries(8):
         engine.sync(agents.pk)
     agents.refresh_from_db()
     assert first
@@ -177,13 +178,34 @@ def test_it_writes_one_row_when_nothing_changed(
     assert agents.full_check_requested_at is None
 
 
-def test_it_keeps_a_request_made_during_the_check(agents: Repository) -> None:
-    asked_at = now()
-    later = asked_at + timedelta(seconds=1)
-    Repository.objects.update(full_check_requested_at=later)
-    agents.note_full_check(asked_at, "digest")
+@pytest.mark.parametrize("skew", [timedelta(hours=-1), timedelta(hours=1)], ids=["slow", "fast"])
+def test_it_ends_the_request_it_knew_of_whatever_the_clocks_say(
+    agents: Repository, skew: timedelta
+) -> None:
+    Repository.objects.update(full_check_requested_at=now() + skew)
     agents.refresh_from_db()
-    assert agents.full_check_requested_at == later
+    known = agents.full_check_requested_at
+    agents.request_full_check()
+    agents.note_full_check(known, "digest")
+    agents.drop_full_check()
+    agents.refresh_from_db()
+    newer = agents.full_check_requested_at
+    assert newer is not None
+    agents.note_full_check(newer, "digest")
+    agents.refresh_from_db()
+    assert agents.full_check_requested_at is None
+
+
+def test_it_ends_with_one_listing_where_the_databases_clock_is_ahead(
+    agents: Repository, github: GitHubEmulator
+) -> None:
+    check_all(agents)
+    Repository.objects.update(full_check_requested_at=now() + timedelta(minutes=1))
+    before = len(github.requests)
+    engine.sync(agents.pk)
+    listed = [seen.path for seen in github.requests[before:] if "info/refs" in seen.path]
+    agents.refresh_from_db()
+    assert (len(listed), agents.full_check_requested_at) == (1, None)
 
 
 def test_it_tells_branches_apart_by_their_exact_names(

@@ -127,6 +127,7 @@ def test_it_says_when_nothing_was_synced_yet(read: Read, agents: Repository) -> 
     assert read(SYNCS).text(".//*[@class='blankslate']") == (
         "Nothing has been synced yet. GitHub is being asked for the branches."
     )
+    agents.refresh_from_db()
     agents.drop_full_check()
     assert (
         read(SYNCS).text(".//*[@class='blankslate']").endswith("or Sync now, begins this history.")
@@ -134,6 +135,7 @@ def test_it_says_when_nothing_was_synced_yet(read: Read, agents: Repository) -> 
 
 
 def test_it_asks_again_only_while_a_run_of_the_page_is_open(read: Read, agents: Repository) -> None:
+    agents.refresh_from_db()
     agents.drop_full_check()
     make_runs(agents, 50)
     make_runs(agents, 1, state="syncing", finished_at=None)

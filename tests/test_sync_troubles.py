@@ -1,17 +1,20 @@
 """When GitHub refuses, limits or fails, or a worker dies: the last good catalogs stay."""
 
 import threading
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 
 import pytest
-from django.db import connections
+from django.db import OperationalError, connection, connections
 from django.utils.timezone import now
 
 from rollouts_app.models import Repository, SyncRun
 from rollouts_app.sync import engine
 from rollouts_app.sync.locks import repository_lock
+from rollouts_app.sync.plan import take_up
 from tests.github_emulator import GitHubEmulator
 from tests.syncing import NAME, check_all, heads_shown, names_on, push_hint
+from tests.workers import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -25,6 +28,47 @@ def test_it_takes_up_what_a_dead_worker_left(agents: Repository) -> None:
     run.refresh_from_db()
     newer.refresh_from_db()
     assert (run.state, newer.state) == ("superseded", "success")
+
+
+@pytest.mark.parametrize("known", ["", "1" * 40], ids=["branch created", "other push"])
+def test_a_push_told_of_while_github_answers_gets_a_run_of_its_own(
+    agents: Repository, github: GitHubEmulator, known: str
+) -> None:
+    check_all(agents)
+    waiting = push_hint(agents, "main", known)
+    take_up(agents)
+    commit = github.push(NAME, "main", {"late": "1"})
+    late = push_hint(agents, "main", commit)
+    waiting.refresh_from_db()
+    assert (waiting.state, waiting.commit, late.state) == ("syncing", known, "pending")
+    engine.sync(agents.pk)
+    late.refresh_from_db()
+    assert (late.state, heads_shown(agents)) == ("success", {"main": commit})
+
+
+def test_a_refusal_leaves_what_was_asked_for_after_it(
+    agents: Repository, github: GitHubEmulator
+) -> None:
+    check_all(agents)
+    run = push_hint(agents, "main")
+    # With the kept token and with a new one.
+    refused = github.trouble("/acme/agents.git", status=403, delay=1, times=1)
+    github.trouble("/acme/agents.git", status=403, times=1)
+    syncing = threading.Thread(target=sync_and_disconnect, args=[agents.pk])
+    syncing.start()
+    wait_until(lambda: refused.met)
+    commit = github.push(NAME, "main", {"one": "1"})
+    later = push_hint(agents, "main", commit)
+    agents.request_full_check()
+    syncing.join(20)
+    run.refresh_from_db()
+    later.refresh_from_db()
+    assert (run.state, later.state, heads_shown(agents)) == ("failed", "success", {"main": commit})
+
+
+def sync_and_disconnect(repository_id: int) -> None:
+    engine.sync(repository_id)
+    connections.close_all()
 
 
 def test_it_leaves_a_repository_that_somebody_else_syncs(agents: Repository) -> None:
@@ -97,3 +141,36 @@ def test_it_asks_for_a_new_token_when_the_kept_one_is_refused(
     github.expire_tokens()
     check_all(agents)
     assert (agents.trouble, heads_shown(agents)) == ("", {"main": commit})
+
+
+@pytest.fixture
+def deadlocks() -> Iterator[Callable[[], None]]:
+    """Every move of a branch is the victim of a deadlock, until the function given is called."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "CREATE FUNCTION deadlock() RETURNS trigger LANGUAGE plpgsql AS "
+            "$$ BEGIN RAISE 'deadlock detected' USING ERRCODE = 'deadlock_detected'; END $$"
+        )
+        cursor.execute(
+            "CREATE TRIGGER deadlock BEFORE UPDATE ON rollouts_app_branch "
+            "FOR EACH ROW EXECUTE FUNCTION deadlock()"
+        )
+
+    def end() -> None:
+        with connection.cursor() as cursor:
+            cursor.execute("DROP FUNCTION IF EXISTS deadlock CASCADE")
+
+    yield end
+    end()
+
+
+def test_it_blames_no_commit_for_trouble_with_our_database(
+    agents: Repository, github: GitHubEmulator, deadlocks: Callable[[], None]
+) -> None:
+    with pytest.raises(OperationalError):
+        engine.sync(agents.pk)
+    assert list(agents.sync_runs.values_list("state", flat=True)) == ["syncing"]
+    deadlocks()
+    engine.sync(agents.pk)
+    assert list(agents.sync_runs.values_list("state", flat=True)) == ["success"]
+    assert heads_shown(agents) == github.heads(NAME)

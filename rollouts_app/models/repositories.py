@@ -107,12 +107,15 @@ class Repository(models.Model):
         return addresses.blob_page(self.page, commit, path, line)
 
     def request_full_check(self) -> None:
-        """Ask that all heads be compared. The request ends with the check that began after it."""
+        """Ask that all heads be compared. The request ends with a check that knew of it."""
         Repository.objects.filter(pk=self.pk).update(full_check_requested_at=Now())
 
-    def note_full_check(self, began_at: datetime, digest: str) -> None:
-        """Record that all heads were compared. A request made after `began_at` stays open."""
-        answered = When(full_check_requested_at__lte=began_at, then=None)
+    def note_full_check(self, request: datetime | None, digest: str) -> None:
+        """Record that all heads were compared, which answers this request but no later one.
+
+        Requests are told apart by equality: the clocks of workers and database may differ.
+        """
+        answered = When(full_check_requested_at=request, then=None)
         Repository.objects.filter(pk=self.pk).update(
             heads_checked_at=Now(),
             heads_digest=digest,
@@ -126,8 +129,10 @@ class Repository(models.Model):
             Repository.objects.filter(pk=self.pk).update(**self.NO_TROUBLE)
 
     def drop_full_check(self) -> None:
-        """Forget the request for a full check: it was answered by a refusal."""
-        Repository.objects.filter(pk=self.pk).update(full_check_requested_at=None)
+        """Forget the request for a full check that we know of: it was answered by a refusal."""
+        Repository.objects.filter(
+            pk=self.pk, full_check_requested_at=self.full_check_requested_at
+        ).update(full_check_requested_at=None)
 
     def note_trouble(self, trouble: str, reason: str, retry_at: datetime) -> None:
         """Record why GitHub could not be looked at. `trouble_since` keeps the first time."""

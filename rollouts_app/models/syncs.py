@@ -37,7 +37,9 @@ class SyncRunQuerySet(models.QuerySet["SyncRun"]):
         with transaction.atomic():
             # Requests for one branch queue up here.
             Branch.objects.select_for_update().get(pk=branch.pk)
-            waiting = self.filter(branch=branch, state=SyncRun.State.PENDING).first()
+            # A worker may be taking the run up: then it waits no longer.
+            pending = self.select_for_update().filter(branch=branch, state=SyncRun.State.PENDING)
+            waiting = pending.first()
             if waiting and (not commit or waiting.commit in {"", commit}):
                 waiting.learn(trigger=trigger, commit=commit, pusher=pusher)
                 return waiting

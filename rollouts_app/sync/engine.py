@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 from django.conf import settings
+from django.db import InterfaceError, OperationalError
 from django.db.models import Exists, OuterRef, Q
 from django.utils.timezone import now
 
@@ -18,7 +19,7 @@ from rollouts_app.gitstore import GitStore, Vanished
 from rollouts_app.models import Repository, SyncRun
 from rollouts_app.sync.clients import store_for
 from rollouts_app.sync.locks import repository_lock
-from rollouts_app.sync.plan import Look, Move, open_runs, plan
+from rollouts_app.sync.plan import Look, Move, plan, runs_at_work, take_up
 from rollouts_app.sync.reading import read_catalogs
 from rollouts_app.sync.writing import settle
 
@@ -69,6 +70,7 @@ OPEN_RUNS = SyncRun.objects.open().filter(repository=OuterRef("pk"))
 
 
 def _attempt(repository: Repository) -> datetime | None:
+    take_up(repository)
     try:
         _look_and_write(repository)
     except RateLimited as limit:
@@ -102,11 +104,11 @@ def _sync_with(store: GitStore, repository: Repository) -> None:
 
 
 def _sync_once(store: GitStore, repository: Repository) -> None:
-    waiting = open_runs(repository)
-    look = _look(store, repository, waiting)
-    if look.is_complete and not waiting and look.digest == repository.heads_digest:
-        return repository.note_full_check(look.began_at, look.digest)
-    moves = plan(repository, look, waiting)
+    working = runs_at_work(repository)
+    look = _look(store, repository, working)
+    if look.is_complete and not working and look.digest == repository.heads_digest:
+        return repository.note_full_check(look.request, look.digest)
+    moves = plan(repository, look, working)
     store.fetch(
         {move.commit for move in moves}, known={m.branch.commit for m in moves if m.branch.commit}
     )
@@ -114,19 +116,19 @@ def _sync_once(store: GitStore, repository: Repository) -> None:
         _write(store, repository, chunk)
     store.tidy()
     if look.is_complete:
-        return repository.note_full_check(look.began_at, look.digest)
+        return repository.note_full_check(look.request, look.digest)
     return repository.note_answer()
 
 
-def _look(store: GitStore, repository: Repository, waiting: list[SyncRun]) -> Look:
-    """Ask for the heads of the waiting runs, or for all."""
-    began_at = now()
-    names = {run.branch.name for run in waiting}
-    if not repository.full_check_requested_at:
+def _look(store: GitStore, repository: Repository, working: list[SyncRun]) -> Look:
+    """Ask for the heads of the runs at work, or for all."""
+    request = repository.full_check_requested_at
+    names = {run.branch.name for run in working}
+    if not request:
         heads = _nameable(store.heads(names))
         if len(heads) == len(names):
-            return Look(heads, is_complete=False, began_at=began_at)
-    return Look(_nameable(store.heads()), is_complete=True, began_at=began_at)
+            return Look(heads, is_complete=False, request=None)
+    return Look(_nameable(store.heads()), is_complete=True, request=request)
 
 
 def _nameable(heads: dict[str, str]) -> dict[str, str]:
@@ -145,7 +147,8 @@ def _write(store: GitStore, repository: Repository, moves: list[Move]) -> None:
     """Write a chunk; when it fails, each branch alone, so that one cannot hurt its neighbours."""
     try:
         settle(moves, read_catalogs(store, repository, [move.commit for move in moves]))
-    except GitHubError:
+    except (GitHubError, InterfaceError, OperationalError):
+        # Neither GitHub nor our database being away is the commit's fault: the run stays open.
         raise
     except Exception:
         if len(moves) == 1:
@@ -169,10 +172,9 @@ def _wait(repository: Repository, trouble: str, error: GitHubError, until: datet
 
 
 def _put_back(repository: Repository, reason: str) -> None:
-    """Let unfinished runs wait again, unless a newer one waits for the same branch."""
-    for run in open_runs(repository):
-        if run.state == SyncRun.State.SYNCING:
-            run.put_back(reason)
+    """Let the runs at work wait again, unless a newer one waits for the same branch."""
+    for run in runs_at_work(repository):
+        run.put_back(reason)
 
 
 def _give_up(repository: Repository, trouble: str, error: GitHubError) -> None:
@@ -181,7 +183,7 @@ def _give_up(repository: Repository, trouble: str, error: GitHubError) -> None:
     interval = timedelta(seconds=settings.SYNC_INTERVAL_SECONDS)
     repository.note_trouble(trouble, str(error), retry_at=now() + interval)
     repository.drop_full_check()
-    for run in open_runs(repository):
+    for run in runs_at_work(repository):
         run.close(SyncRun.State.FAILED, str(error))
 
 

@@ -19,12 +19,12 @@ class Look:
     """GitHub's answer to the question which heads there are.
 
     `heads` maps branch to commit. Only a complete answer may say that a branch is gone.
-    It answers every request for a full check that was made before `began_at`.
+    `request` is the time of the request for a full check that it answers, if there was one.
     """
 
     heads: dict[str, str]
     is_complete: bool
-    began_at: datetime
+    request: datetime | None
 
     @property
     def digest(self) -> str:
@@ -42,43 +42,59 @@ class Move:
     commit: str
 
 
-def open_runs(repository: Repository) -> list[SyncRun]:
-    """The runs to be worked on: those that wait, and those that a dead worker left unfinished."""
-    return list(repository.sync_runs.open().select_related("branch").order_by("pk"))
+def take_up(repository: Repository) -> None:
+    """Begin the runs that wait, and those that a dead worker left unfinished.
+
+    Before GitHub is asked: a push told of from now on leaves a run of its own, since the answer
+    may be older than the push.
+    """
+    if not repository.sync_runs.open().exists():
+        return
+    with transaction.atomic():
+        runs = repository.sync_runs.open().select_for_update().order_by("pk")
+        begun = [run.pk for run in _newest_of_each_branch(list(runs))]
+        repository.sync_runs.filter(pk__in=begun).update(
+            state=State.SYNCING, started_at=now(), reason="", attempts=F("attempts") + 1
+        )
 
 
-def plan(repository: Repository, look: Look, waiting: list[SyncRun]) -> list[Move]:
-    """Begin the runs that bring the branches to GitHub's heads, the default branch first.
+def runs_at_work(repository: Repository) -> list[SyncRun]:
+    """The runs that have begun and not ended, one of a branch at most."""
+    syncing = repository.sync_runs.filter(state=State.SYNCING)
+    return list(syncing.select_related("branch").order_by("pk"))
+
+
+def plan(repository: Repository, look: Look, working: list[SyncRun]) -> list[Move]:
+    """What brings the branches to GitHub's heads, the default branch first.
 
     In one transaction: closes what has become idle, marks deleted branches, creates the rows that
     are missing.
     """
     with transaction.atomic():
-        waiting = _newest_of_each_branch(waiting)
-        branches = _branches(repository, look, waiting)
+        branches = _branches(repository, look, working)
         if look.is_complete:
             _bury(repository, [b for b in branches.values() if b.name not in look.heads])
         moving = [name for name, commit in look.heads.items() if not _shows(branches[name], commit)]
-        runs = {run.branch_id: run for run in waiting}
-        _close_idle(look, {branches[name].pk for name in moving}, waiting)
+        runs = {run.branch_id: run for run in working}
+        _close_idle(look, {branches[name].pk for name in moving}, working)
         started = _start(repository, look, [branches[name] for name in moving], runs)
     default = repository.default_branch
     return sorted(started, key=lambda move: move.branch.name != default)
 
 
-def _newest_of_each_branch(waiting: list[SyncRun]) -> list[SyncRun]:
-    newest = {run.branch_id: run for run in waiting}
-    for run in waiting:
+def _newest_of_each_branch(runs: list[SyncRun]) -> list[SyncRun]:
+    newest = {run.branch_id: run for run in runs}
+    for run in runs:
         if newest[run.branch_id] is not run:
             run.close(State.SUPERSEDED, "A newer push to this branch came first.")
     return list(newest.values())
 
 
-def _branches(repository: Repository, look: Look, waiting: Iterable[SyncRun]) -> dict[str, Branch]:
+def _branches(repository: Repository, look: Look, working: Iterable[SyncRun]) -> dict[str, Branch]:
     """The Branch rows that the look is about, by name; missing ones are created."""
     rows = repository.branches.all()
     if not look.is_complete:
-        rows = rows.named({*look.heads, *(run.branch.name for run in waiting)})
+        rows = rows.named({*look.heads, *(run.branch.name for run in working)})
     branches = {branch.name: branch for branch in rows}
     missing = [name for name in look.heads if name not in branches]
     # A webhook may announce the same branch at the same moment.
@@ -103,8 +119,8 @@ def _bury(repository: Repository, absent: list[Branch]) -> None:
         repository.branches.filter(pk__in=gone).update(deleted_at=now())
 
 
-def _close_idle(look: Look, moving: set[int], waiting: list[SyncRun]) -> None:
-    for run in waiting:
+def _close_idle(look: Look, moving: set[int], working: list[SyncRun]) -> None:
+    for run in working:
         if run.branch_id in moving:
             continue
         if run.branch.name in look.heads:
@@ -122,10 +138,6 @@ def _start(
     """Give each moving branch a run that says syncing."""
     trigger = _trigger_of_discoveries(repository, runs.values())
     started_at = now()
-    known = [run for branch in moving if (run := runs.get(branch.pk))]
-    SyncRun.objects.filter(pk__in=[run.pk for run in known]).update(
-        state=State.SYNCING, started_at=started_at, reason="", attempts=F("attempts") + 1
-    )
     discovered = SyncRun.objects.bulk_create(
         [
             SyncRun(
@@ -146,10 +158,10 @@ def _start(
     return [Move(branch, all_runs[branch.pk], look.heads[branch.name]) for branch in moving]
 
 
-def _trigger_of_discoveries(repository: Repository, waiting: Iterable[SyncRun]) -> str:
+def _trigger_of_discoveries(repository: Repository, working: Iterable[SyncRun]) -> str:
     """Why we looked at branches that nobody had announced."""
     if repository.heads_checked_at is None:
         return SyncRun.Trigger.CONNECTED
-    if any(run.trigger == SyncRun.Trigger.MANUAL for run in waiting):
+    if any(run.trigger == SyncRun.Trigger.MANUAL for run in working):
         return SyncRun.Trigger.MANUAL
     return SyncRun.Trigger.TIMER
