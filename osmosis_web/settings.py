@@ -112,6 +112,8 @@ CACHES = {
     "default": {
         "BACKEND": "django.core.cache.backends.db.DatabaseCache",
         "LOCATION": "cache_entries",
+        # Beyond this a third is thrown away, valid or not: Django's 300 are one busy hour.
+        "OPTIONS": {"MAX_ENTRIES": 100_000},
     }
 }
 

@@ -4,6 +4,7 @@ import logging
 import secrets
 from collections.abc import Iterator
 from dataclasses import dataclass
+from hashlib import sha256
 from itertools import islice
 from shlex import quote
 from typing import TypeVar
@@ -75,17 +76,22 @@ def start_workspace(user: User, slug: str) -> Workspace:
 def installation_address(user: User, workspace: Workspace) -> str:
     """GitHub's page to install the App, with a state that leads back to this workspace once."""
     state = secrets.token_urlsafe(24)
-    cache.set(f"install-state-{state}", [user.pk, workspace.pk], timeout=STATE_SECONDS)
+    cache.set(_name_of_state(state), [user.pk, workspace.pk], timeout=STATE_SECONDS)
     return new_installation_page(settings.GITHUB_URL, settings.GITHUB_APP_SLUG, state)
 
 
 def workspace_of_state(user: User, state: str) -> Workspace | None:
     """The workspace an installation was begun for; the state is used up. None if it is not ours."""
-    name = f"install-state-{state}"
+    name = _name_of_state(state)
     kept = cache.get(name)
     if not kept or not cache.delete(name) or kept[0] != user.pk:
         return None
     return Workspace.objects.filter(pk=kept[1], memberships__user=user).first()
+
+
+def _name_of_state(state: str) -> str:
+    """Where a state is kept: by its hash, as what comes in by the address may be any text."""
+    return f"install-state-{sha256(state.encode(errors='replace')).hexdigest()}"
 
 
 def accounts_of(user: User, query: str = "") -> list[Account]:
@@ -139,25 +145,25 @@ def tie_repository(
     The workspace's own repository stays connected, by this installation from now on. Raises
     `NotPossible` when the workspace has another one or the repository is another workspace's.
     """
+    told = {
+        "installation": installation,
+        "full_name": facts.full_name,
+        "default_branch": facts.default_branch or "main",
+        "is_private": facts.private,
+    }
+    # Two of the same choice at once make one row: whoever comes second finds the other's.
     own = Repository.objects.filter(workspace=workspace, github_id=facts.id)
-    if own.update(installation=installation):
-        return _asked_for_sync(own.get())
-    try:
-        with transaction.atomic():
-            repository = Repository.objects.create(
-                workspace=workspace,
-                installation=installation,
-                github_id=facts.id,
-                full_name=facts.full_name,
-                default_branch=facts.default_branch or "main",
-                is_private=facts.private,
-            )
-            return _asked_for_sync(repository)
-    except IntegrityError as error:
-        raise NotPossible(
-            f"{facts.full_name} cannot be connected here: a workspace has one repository, and a "
-            "repository belongs to one workspace. One of the two is taken."
-        ) from error
+    if not own.update(**told):
+        try:
+            with transaction.atomic():
+                Repository.objects.create(workspace=workspace, github_id=facts.id, **told)
+        except IntegrityError as error:
+            if not own.exists():
+                raise NotPossible(
+                    f"{facts.full_name} cannot be connected here: a workspace has one repository, "
+                    "and a repository belongs to one workspace. One of the two is taken."
+                ) from error
+    return _asked_for_sync(own.get())
 
 
 def _asked_for_sync(repository: Repository) -> Repository:

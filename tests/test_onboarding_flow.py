@@ -1,12 +1,17 @@
 """From nothing to a connected repository: what is believed of whom."""
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
 import pytest
-from django.db import DataError, IntegrityError
+from django.db import DataError, IntegrityError, connections
 
 from rollouts_app import onboarding
 from rollouts_app.accounts import keep_user_token
 from rollouts_app.models import Installation, Membership, Repository, User, Workspace
-from rollouts_app.onboarding import NotPossible, SignInAgain
+from rollouts_app.onboarding import NotPossible, SignInAgain, tie_repository
+from rollouts_app.sync.clients import client_for
 from tests.github_emulator import GitHubEmulator
 
 pytestmark = pytest.mark.django_db
@@ -88,6 +93,48 @@ def test_it_connects_a_repository_once(
     other = onboarding.start_workspace(ada, "other")
     with pytest.raises(NotPossible, match="One of the two is taken"):
         onboarding.connect_repository(ada, other, *numbers(github, "acme/agents", installation))
+
+
+def test_a_repository_chosen_again_follows_what_github_says(
+    github: GitHubEmulator, agents: Repository
+) -> None:
+    facts = client_for(agents.installation).repository("acme/agents")
+    renamed = replace(facts, full_name="acme/renamed", default_branch="trunk", private=False)
+    assert tie_repository(agents.workspace, agents.installation, renamed).pk == agents.pk
+    agents.refresh_from_db()
+    told = (agents.full_name, agents.default_branch, agents.is_private)
+    assert told == ("acme/renamed", "trunk", False)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_same_choice_twice_at_once_connects_it_once(
+    github: GitHubEmulator, acme: Workspace, installation: Installation
+) -> None:
+    facts = client_for(installation).repository("acme/agents")
+    barrier = threading.Barrier(4)
+
+    def choose(_number: int) -> int:
+        barrier.wait(10)
+        try:
+            return tie_repository(acme, installation, facts).pk
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(4) as people:
+        chosen = list(people.map(choose, range(4)))
+    assert chosen == [Repository.objects.get().pk] * 4
+
+
+@pytest.mark.parametrize("state", ["\0", "x" * 5000, "a b", "\ud800"], ids=ascii)
+def test_a_state_that_is_none_leads_nowhere(ada: User, state: str) -> None:
+    assert onboarding.workspace_of_state(ada, state) is None
+
+
+def test_a_state_outlives_a_busy_hour(ada: User, acme: Workspace) -> None:
+    state = onboarding.installation_address(ada, acme).partition("state=")[2]
+    for number in range(400):
+        keep_user_token(number, "token")
+    assert onboarding.workspace_of_state(ada, state) == acme
 
 
 def test_it_asks_to_sign_in_again_without_a_token(ada: User) -> None:

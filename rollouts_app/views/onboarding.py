@@ -205,9 +205,13 @@ def _membership(request: PersonRequest) -> Membership | None:
     asked = request.GET.get("workspace", request.session.get("last_workspace"))
     if asked == "":
         return None
-    memberships = request.user.memberships.select_related("workspace__repository__installation")
-    found = memberships.filter(workspace__slug=asked).first() if asked else None
-    return found or memberships.order_by("-pk").first()
+    memberships = list(
+        request.user.memberships.select_related("workspace__repository__installation").order_by(
+            "-pk"
+        )
+    )
+    newest = next(iter(memberships), None)
+    return next((found for found in memberships if found.workspace.slug == asked), newest)
 
 
 def _address(slug: str) -> str:
