@@ -2,6 +2,7 @@
 
 import subprocess
 from datetime import timedelta
+from hashlib import sha512
 
 import pytest
 from django.db import connection
@@ -206,6 +207,17 @@ def test_it_ends_with_one_listing_where_the_databases_clock_is_ahead(
     listed = [seen.path for seen in github.requests[before:] if "info/refs" in seen.path]
     agents.refresh_from_db()
     assert (len(listed), agents.full_check_requested_at) == (1, None)
+
+
+def test_it_leaves_out_branches_with_names_beyond_all_limits(
+    agents: Repository, github: GitHubEmulator
+) -> None:
+    """The database's index holds no such name, and its neighbours must not suffer."""
+    parts = [sha512(bytes([number])).hexdigest() for number in range(24)]
+    main = github.heads(NAME)["main"]
+    github.create_branch(NAME, "/".join(parts), "main")
+    check_all(agents)
+    assert heads_shown(agents) == {"main": main}
 
 
 def test_it_tells_branches_apart_by_their_exact_names(

@@ -225,6 +225,43 @@ def test_it_survives_genuine_deliveries_with_missing_fields(
     assert WebhookDelivery.objects.get().outcome != ""
 
 
+HOSTILE = ["a\0b", "\ud800", "x" * 5000, 2**70, -1, True, {}, [], "", "../../x?y#z", 1.5]
+
+
+@pytest.mark.parametrize("hostile", HOSTILE, ids=lambda value: ascii(value)[:12])
+@pytest.mark.parametrize("event", sorted(events.HANDLERS))
+def test_it_survives_genuine_deliveries_with_odd_values(
+    agents: Repository, event: str, hostile: Any
+) -> None:
+    payload = {
+        "action": hostile,
+        "ref": f"refs/heads/{hostile}" if event == "push" else hostile,
+        "ref_type": "branch",
+        "after": hostile,
+        "sender": {"login": hostile},
+        "repository": {
+            "id": agents.github_id,
+            "full_name": hostile,
+            "default_branch": hostile,
+        },
+        "repositories_added": [{"id": hostile}],
+        "installation": {"id": hostile, "account": {"id": 1, "login": hostile}},
+    }
+    assert signed(event, payload).status_code == 202
+    assert Repository.objects.get().full_name == NAME
+    assert not SyncRun.objects.exclude(commit="").exists()
+
+
+@pytest.mark.parametrize("body", [b"[" * 100_000, b'{"a":' * 100_000], ids=["list", "object"])
+def test_it_refuses_a_body_nested_without_end(db: None, body: bytes) -> None:
+    signed_for = signature(EMULATOR.app.webhook_secret, body)
+    headers = {"X-GitHub-Delivery": "1", "X-Hub-Signature-256": signed_for}
+    response = Client().post(
+        "/webhooks/github", body, content_type="application/json", headers=headers
+    )
+    assert (response.status_code, WebhookDelivery.objects.count()) == (400, 0)
+
+
 def test_it_takes_only_posts(db: None) -> None:
     assert Client().get("/webhooks/github").status_code == 405
     assert Branch.objects.count() == 0

@@ -9,7 +9,7 @@ from rollouts_app.catalog.configs import ConfigContents, combination_problems, r
 from rollouts_app.catalog.entries import Entry, rollouts_in, wanted_configs, wanted_files
 from rollouts_app.catalog.problems import Problem, Severity
 from rollouts_app.catalog.rollouts import RolloutContents, read_rollout
-from rollouts_app.catalog.text import printable, storable
+from rollouts_app.catalog.text import json_safe, printable, storable
 
 __all__ = [
     "ConfigContents",
@@ -18,6 +18,7 @@ __all__ = [
     "RolloutContents",
     "Severity",
     "combination_problems",
+    "json_safe",
     "printable",
     "read_config",
     "read_rollout",

@@ -152,6 +152,18 @@ class Repository(models.Model):
         return now() - self.heads_checked_at > patience
 
 
+# GitHub allows 255 bytes; the database's index holds no entry of more than 2,700.
+LONGEST_BRANCH_NAME = 1000
+
+
+def is_nameable(name: str) -> bool:
+    """Whether a branch of this name can be stored and has an address: UTF-8 text, not too long."""
+    try:
+        return 0 < len(name.encode()) <= LONGEST_BRANCH_NAME and "\0" not in name
+    except UnicodeEncodeError:
+        return False
+
+
 class BranchQuerySet(models.QuerySet["Branch"]):
     def existing(self) -> "BranchQuerySet":
         """Without tombstones and without names that were announced but never seen."""

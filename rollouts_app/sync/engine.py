@@ -13,10 +13,10 @@ from django.db import InterfaceError, OperationalError
 from django.db.models import Exists, OuterRef, Q
 from django.utils.timezone import now
 
-from rollouts_app.catalog import storable
 from rollouts_app.errors import Denied, GitHubError, Gone, RateLimited, Unavailable
 from rollouts_app.gitstore import GitStore, Vanished
 from rollouts_app.models import Repository, SyncRun
+from rollouts_app.models.repositories import is_nameable
 from rollouts_app.sync.clients import store_for
 from rollouts_app.sync.locks import repository_lock
 from rollouts_app.sync.plan import Look, Move, plan, runs_at_work, take_up
@@ -132,8 +132,8 @@ def _look(store: GitStore, repository: Repository, working: list[SyncRun]) -> Lo
 
 
 def _nameable(heads: dict[str, str]) -> dict[str, str]:
-    """Without branches whose names are not UTF-8: no address and no page could name them."""
-    return {name: commit for name, commit in heads.items() if storable(name) == name}
+    """Without branches that no address and no page could name."""
+    return {name: commit for name, commit in heads.items() if is_nameable(name)}
 
 
 def _chunks(moves: list[Move]) -> Iterator[list[Move]]:

@@ -1,5 +1,6 @@
 """GitHub's events → rows that change and syncs asked for. Payloads are hints where to look."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -8,11 +9,17 @@ from django.db.models.functions import Now
 
 from rollouts_app.github import read_installation
 from rollouts_app.models import Branch, Installation, Repository, SyncRun
+from rollouts_app.models.repositories import is_nameable
 from rollouts_app.sync.installations import store_installation
 from rollouts_app.sync.tasks import ring
 
 Payload = dict[str, Any]
 HEADS = "refs/heads/"
+UNNAMED = "Nothing to do: the delivery names no branch that can be shown."
+# It becomes part of the address that git is sent to.
+FULL_NAME = re.compile(r"[A-Za-z0-9_-][\w.-]{0,99}/[\w.-]{1,100}", re.ASCII)
+COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+LONGEST_LOGIN = 255
 
 
 @dataclass(frozen=True)
@@ -24,7 +31,10 @@ class Outcome:
 
 
 def receive(event: str, payload: Payload) -> Outcome:
-    """Take in one genuine delivery. Call it in the transaction that stores the delivery."""
+    """Take in one genuine delivery, of what JSON and PostgreSQL's text can hold.
+
+    Call it in the transaction that stores the delivery.
+    """
     handler = HANDLERS.get(event)
     if handler is None:
         return Outcome("Nothing to do: this kind of event does not concern Git Sync.")
@@ -40,8 +50,10 @@ def on_push(payload: Payload) -> Outcome:
     if not ref.startswith(HEADS):
         return Outcome("Nothing to do: tags are not synced.", repository)
     name = ref.removeprefix(HEADS)
-    commit = _text(payload, "after")
-    if payload.get("deleted") or not commit.strip("0"):
+    if not is_nameable(name):
+        return Outcome(UNNAMED, repository)
+    commit = _commit(payload)
+    if payload.get("deleted") or (commit and not commit.strip("0")):
         return _look_at_all(repository, f"Branch {name} was deleted: checking all branches.")
     return _look_at(repository, name, SyncRun.Trigger.PUSH, commit, _pusher(payload))
 
@@ -57,6 +69,8 @@ def on_create(payload: Payload) -> Outcome:
     name = _text(payload, "ref")
     if payload.get("ref_type") != "branch":
         return Outcome("Nothing to do: tags are not synced.", repository)
+    if not is_nameable(name):
+        return Outcome(UNNAMED, repository)
     if repository.branches.existing().filter(name=name).exists():
         return Outcome(f"Nothing to do: branch {name} is known already.", repository)
     return _look_at(repository, name, SyncRun.Trigger.CREATED, "", _pusher(payload))
@@ -102,7 +116,7 @@ def on_installation(payload: Payload) -> Outcome:
     # An App that was uninstalled and comes back has a new number.
     ours = [_number(repository, "id") for repository in _list(payload, "repositories")]
     Repository.objects.filter(github_id__in=ours).update(installation=installation)
-    for repository in installation.repositories.all():
+    for repository in installation.repositories.order_by("pk"):
         _look_at_all(repository, "")
     return Outcome(f"Installation on {installation.account_login}: {action}.")
 
@@ -111,7 +125,8 @@ def on_installation_repositories(payload: Payload) -> Outcome:
     """https://docs.github.com/en/webhooks/webhook-events-and-payloads#installation_repositories"""
     changed = [*_list(payload, "repositories_added"), *_list(payload, "repositories_removed")]
     ids = [_number(facts, "id") for facts in changed]
-    affected = list(Repository.objects.filter(github_id__in=ids))
+    # In one order everywhere: two deliveries that ring for the same ones wait for each other.
+    affected = list(Repository.objects.filter(github_id__in=ids).order_by("pk"))
     for repository in affected:
         _look_at_all(repository, "")
     text = (
@@ -135,7 +150,7 @@ def _connected(payload: Payload) -> Repository | None:
     facts = _object(payload, "repository")
     repository = Repository.objects.filter(github_id=_number(facts, "id")).first()
     full_name = _text(facts, "full_name")
-    if repository and full_name and repository.full_name != full_name:
+    if repository and FULL_NAME.fullmatch(full_name) and repository.full_name != full_name:
         repository.full_name = full_name
         repository.save(update_fields=["full_name"])
     return repository
@@ -184,4 +199,10 @@ def _list(payload: Payload, key: str) -> list[Payload]:
 
 
 def _pusher(payload: Payload) -> str:
-    return _text(_object(payload, "sender"), "login")
+    return _text(_object(payload, "sender"), "login")[:LONGEST_LOGIN]
+
+
+def _commit(payload: Payload) -> str:
+    """The commit a push led to; empty where the payload names none, as a hint without one."""
+    commit = _text(payload, "after")
+    return commit if COMMIT.fullmatch(commit) else ""

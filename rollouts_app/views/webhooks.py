@@ -11,6 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
+from rollouts_app.catalog import json_safe
 from rollouts_app.github import is_genuine
 from rollouts_app.models import WebhookDelivery
 from rollouts_app.sync import events
@@ -52,8 +53,9 @@ def github_webhook(request: HttpRequest) -> HttpResponse:
 
 
 def _payload(request: HttpRequest) -> dict[str, Any] | None:
+    """The body's object, without what PostgreSQL refuses; None when there is none."""
     try:
         payload = json.loads(request.body)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
-    return payload if isinstance(payload, dict) else None
+    return json_safe(payload) if isinstance(payload, dict) else None
