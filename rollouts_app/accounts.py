@@ -3,9 +3,13 @@
 from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
+from allauth.core.exceptions import ImmediateHttpResponse
 from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
 from allauth.socialaccount.models import SocialLogin
+from allauth.socialaccount.providers.base import AuthProcess
+from django.db import IntegrityError, transaction
 from django.http import HttpRequest
+from django.shortcuts import redirect
 
 from rollouts_app import vault
 from rollouts_app.models import User
@@ -27,6 +31,14 @@ class GitHubAdapter(DefaultSocialAccountAdapter):
     def is_open_for_signup(self, request: HttpRequest, sociallogin: SocialLogin) -> bool:
         return True
 
+    def is_auto_signup_allowed(self, request: HttpRequest, sociallogin: SocialLogin) -> bool:
+        taken = User.objects.filter(email__iexact=sociallogin.user.email).exclude(email="")
+        if taken.exists():
+            # People are known by GitHub's number. An address may have changed hands there, or be
+            # the same person's who comes in by another tab; allauth would ask for another one.
+            sociallogin.user.email, sociallogin.email_addresses = "", []
+        return True
+
     def populate_user(
         self, request: HttpRequest, sociallogin: SocialLogin, data: dict[str, Any]
     ) -> User:
@@ -35,14 +47,27 @@ class GitHubAdapter(DefaultSocialAccountAdapter):
         return user
 
     def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
+        if sociallogin.state.get("process") == AuthProcess.CONNECT:
+            # A person is one GitHub account: with a second one, neither would be theirs for sure.
+            raise ImmediateHttpResponse(redirect("socialaccount_connections"))
         if sociallogin.is_existing:
             copy_facts(sociallogin.user, sociallogin)
             sociallogin.user.save(update_fields=["github_id", "github_login", "name"])
-        elif User.objects.filter(email__iexact=sociallogin.user.email).exclude(email="").exists():
-            # People are known by GitHub's number. An address may have changed hands there; allauth
-            # would ask for another one.
-            sociallogin.user.email, sociallogin.email_addresses = "", []
         keep_user_token(sociallogin.account.uid, sociallogin.token.token)
+
+    def save_user(
+        self, request: HttpRequest, sociallogin: SocialLogin, form: Any | None = None
+    ) -> User:
+        try:
+            with transaction.atomic():
+                user: User = super().save_user(request, sociallogin, form)
+        except IntegrityError:
+            # The same person came in by another tab at the same moment.
+            sociallogin.lookup()
+            if not sociallogin.is_existing:
+                raise
+            user = sociallogin.user
+        return user
 
 
 def copy_facts(user: User, sociallogin: SocialLogin) -> None:

@@ -3,9 +3,10 @@
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from allauth.socialaccount.models import SocialAccount, SocialToken
+from allauth.socialaccount.adapter import get_adapter
+from allauth.socialaccount.models import SocialAccount, SocialLogin, SocialToken
 from django.core.cache import cache
-from django.test import Client
+from django.test import Client, RequestFactory
 
 from rollouts_app.accounts import user_token
 from rollouts_app.models import User
@@ -39,6 +40,26 @@ def test_it_gives_a_login_taken_over_a_new_account(client: Client, github: GitHu
     sign_in(Client(), github, "ada")
     assert User.objects.count() == 2
     assert len({user.username for user in User.objects.all()}) == 2
+
+
+def test_a_person_is_one_github_account(client: Client, github: GitHubEmulator) -> None:
+    sign_in(client, github, "ada")
+    assert sign_in(client, github, "mallory", "?process=connect") == "/accounts/3rdparty/"
+    [account] = SocialAccount.objects.all()
+    assert account.uid == str(github.account_named("ada").id)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_tabs_of_a_newcomer_are_one_person(github: GitHubEmulator) -> None:
+    client = Client()
+    sign_in(client, github, "ada")
+    [account] = SocialAccount.objects.all()
+    newcomer = SocialLogin(
+        user=User(username="ada", github_id=account.user.github_id),
+        account=SocialAccount(provider=account.provider, uid=account.uid),
+    )
+    assert get_adapter().save_user(RequestFactory().get("/"), newcomer) == account.user
+    assert (User.objects.count(), SocialAccount.objects.count()) == (1, 1)
 
 
 def test_it_proves_the_code_with_pkce_and_a_state(client: Client, github: GitHubEmulator) -> None:
