@@ -13,7 +13,8 @@ import requests
 
 from osmosis_web.demo import answers
 from osmosis_web.postgres import remove_database
-from tests.workers import ROOT, wait_until
+from tests.waiting import wait_until
+from tests.workers import ROOT
 
 START_SECONDS = 60
 

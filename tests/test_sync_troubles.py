@@ -14,7 +14,7 @@ from rollouts_app.sync.locks import repository_lock
 from rollouts_app.sync.plan import take_up
 from tests.github_emulator import GitHubEmulator
 from tests.syncing import NAME, check_all, heads_shown, names_on, push_hint
-from tests.workers import wait_until
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
