@@ -25,7 +25,7 @@ DEBUG = False
 SECRET_KEY = env_secret("SECRET_KEY")
 # Fernet keys for what is encrypted at rest, newest first.
 ENCRYPTION_KEYS = [key.strip() for key in env_secret("ENCRYPTION_KEYS").split(",") if key.strip()]
-ALLOWED_HOSTS = [_public.hostname]
+ALLOWED_HOSTS = [f"[{_public.hostname}]" if ":" in _public.hostname else _public.hostname]
 CSRF_TRUSTED_ORIGINS = [PUBLIC_URL]
 
 # The repository host. Anything but github.com is taken as GitHub Enterprise: pages and git at the

@@ -105,6 +105,23 @@ def test_it_waits_out_a_rate_limit(agents: Repository, github: GitHubEmulator) -
     assert names_on(agents, "main") == ["maths", "search"]
 
 
+def test_it_asks_nothing_while_it_is_limited(agents: Repository, github: GitHubEmulator) -> None:
+    check_all(agents)
+    push_hint(agents, "main")
+    limit = github.trouble("/acme/agents.git", status=429, headers={"Retry-After": "120"})
+    until = engine.sync(agents.pk)
+    limit.end()
+    commit = github.push(NAME, "main", {"one": "1"})
+    run = push_hint(agents, "main", commit)
+    before = len(github.requests)
+    assert engine.sync(agents.pk) == until
+    assert len(github.requests) == before
+    Repository.objects.update(retry_at=now())
+    assert engine.sync(agents.pk) is None
+    run.refresh_from_db()
+    assert (run.state, heads_shown(agents)) == ("success", {"main": commit})
+
+
 def test_it_tries_again_after_an_outage(agents: Repository, github: GitHubEmulator) -> None:
     check_all(agents)
     commit = github.push(NAME, "main", {"one": "1"})

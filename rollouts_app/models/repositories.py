@@ -97,6 +97,13 @@ class Repository(models.Model):
         refused = self.trouble in {self.Trouble.GONE, self.Trouble.DENIED}
         return refused or not self.installation.is_usable
 
+    @property
+    def limited_until(self) -> datetime | None:
+        """When GitHub takes requests again, where it limits us now."""
+        if self.trouble != self.Trouble.RATE_LIMITED or not self.retry_at:
+            return None
+        return self.retry_at if self.retry_at > now() else None
+
     def commit_page(self, commit: str) -> str:
         return addresses.commit_page(self.page, commit)
 

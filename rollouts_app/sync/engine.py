@@ -50,7 +50,8 @@ def sync(repository_id: int) -> datetime | None:
             repository = _with_work(repository_id)
             if repository is None:
                 return None
-            again_at = _attempt(repository)
+            # Whoever goes on asking while being limited is limited longer, or blocked.
+            again_at = repository.limited_until or _attempt(repository)
             if again_at:
                 return again_at
         return None
