@@ -247,7 +247,3 @@ class Branch(models.Model):
     def query(self) -> str:
         """The branch as part of one of our addresses: encoded once, here."""
         return urlencode({"branch": self.name})
-
-    @property
-    def is_default(self) -> bool:
-        return self.name == self.repository.default_branch
