@@ -3,6 +3,7 @@
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
@@ -149,7 +150,12 @@ def work_off_the_queue(transactional_db: None, empty_queue: None) -> Callable[[]
                 wait=False, install_signal_handlers=False, listen_notify=False, delete_jobs="always"
             )
 
-    return work
+    def work_apart() -> None:
+        # A browser test leaves a running event loop in the main thread, where no second one fits.
+        with ThreadPoolExecutor(1) as thread:
+            thread.submit(work).result()
+
+    return work_apart
 
 
 def receive(delivery: Delivery) -> int:

@@ -156,6 +156,27 @@ def test_it_makes_one_run_of_a_new_branch_announced_twice(
     assert (run.branch.name, run.state) == ("feature/x", "pending")
 
 
+def test_it_makes_one_run_of_a_new_branch_though_each_event_found_a_worker(
+    agents: Repository, github: GitHubEmulator
+) -> None:
+    engine.sync(agents.pk)
+    github.create_branch(NAME, "feature/x", "main")
+    github.wait_for_deliveries()
+    create, push = sent(github, "create"), sent(github, "push")
+    receive(create)
+    engine.sync(agents.pk)
+    assert receive(push) == 202
+    assert WebhookDelivery.objects.latest("pk").outcome == (
+        "Nothing to do: branch feature/x shows this commit already."
+    )
+    # Had the push come while the worker was at it, it would have left a run of its own.
+    branch = agents.branches.get(name="feature/x")
+    SyncRun.objects.request(branch, SyncRun.Trigger.PUSH, commit=branch.commit)
+    engine.sync(agents.pk)
+    runs = branch.sync_runs.values_list("trigger", "state")
+    assert list(runs) == [("branch created", "success")]
+
+
 def test_it_keeps_one_waiting_run_and_the_history_of_the_others(
     agents: Repository, github: GitHubEmulator
 ) -> None:

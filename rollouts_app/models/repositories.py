@@ -176,6 +176,10 @@ class BranchQuerySet(models.QuerySet["Branch"]):
         """Without tombstones and without names that were announced but never seen."""
         return self.filter(deleted_at=None).exclude(commit="")
 
+    def showing(self, name: str, commit: str) -> "BranchQuerySet":
+        """The branch of that name, if it shows that commit."""
+        return self.existing().filter(name=name, commit=commit)
+
     def in_menu_order(self, default_branch: str) -> "BranchQuerySet":
         """The default branch first, then the most recently changed."""
         return self.order_by(

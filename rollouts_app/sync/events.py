@@ -55,6 +55,8 @@ def on_push(payload: Payload) -> Outcome:
     commit = _commit(payload)
     if payload.get("deleted") or (commit and not commit.strip("0")):
         return _look_at_all(repository, f"Branch {name} was deleted: checking all branches.")
+    if repository.branches.showing(name, commit).exists():
+        return Outcome(f"Nothing to do: branch {name} shows this commit already.", repository)
     return _look_at(repository, name, SyncRun.Trigger.PUSH, commit, _pusher(payload))
 
 

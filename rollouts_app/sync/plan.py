@@ -123,13 +123,23 @@ def _close_idle(look: Look, moving: set[int], working: list[SyncRun]) -> None:
     for run in working:
         if run.branch_id in moving:
             continue
-        if run.branch.name in look.heads:
+        if _tells_of_a_creation_again(run):
+            run.delete()
+        elif run.branch.name in look.heads:
             run.catalog_before_id = run.catalog_after_id = run.branch.catalog_id
             run.commit = run.branch.commit
             run.save(update_fields=["catalog_before", "catalog_after", "commit"])
             run.close(State.SUCCESS, "Nothing changed: the branch already showed this commit.")
         elif look.is_complete:
             run.close(State.SUPERSEDED, "The branch was deleted before this push was synced.")
+
+
+def _tells_of_a_creation_again(run: SyncRun) -> bool:
+    """GitHub announces a new branch by two events; when both found a worker, one line is enough."""
+    twins = run.branch.sync_runs.exclude(pk=run.pk).filter(
+        trigger=SyncRun.Trigger.CREATED, commit=run.commit, finished_at__isnull=False
+    )
+    return run.trigger == SyncRun.Trigger.PUSH and twins.exists()
 
 
 def _start(

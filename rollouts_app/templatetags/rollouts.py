@@ -39,7 +39,8 @@ def ago(when: datetime | None, now: datetime | None = None) -> str:
     now = now or timezone.now()
     past = now - when
     if abs(past) < timedelta(seconds=5):
-        return "just now"
+        # Clocks of two machines may differ by a little.
+        return "in a moment" if past < timedelta(seconds=-1) else "just now"
     days = (timezone.localtime(now).date() - timezone.localtime(when).date()).days
     # Where clocks go back a day has 25 hours, and 24 hours ago is still today.
     if abs(past) < timedelta(hours=24) or days == 0:
