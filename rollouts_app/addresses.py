@@ -5,9 +5,14 @@
 git has them (bytes that are not UTF-8 as surrogate escapes) and are percent-encoded here, once.
 """
 
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, urlencode, urlsplit
 
 GITHUB_COM = "https://github.com"
+
+
+def is_loopback(address: str) -> bool:
+    """Whether an address is on this machine, as the demo's GitHub is."""
+    return urlsplit(address).hostname in {"127.0.0.1", "localhost", "::1"}
 
 
 def repository_page(github_url: str, full_name: str) -> str:

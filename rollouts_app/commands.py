@@ -1,12 +1,10 @@
 """The commands that people copy into a shell. Pure; what comes from a repository is quoted."""
 
 import shlex
-from urllib.parse import urlsplit
 
-from rollouts_app.addresses import GITHUB_COM
+from rollouts_app.addresses import GITHUB_COM, is_loopback
 from rollouts_app.templatetags.rollouts import visible
 
-LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 # What printf would take for its own, and what would end its quotes.
 _MEANT_FOR_PRINTF = "%\\'"
 
@@ -39,7 +37,7 @@ def list_command(branch: str, github_url: str) -> str:
     It accepts repositories of github.com alone. The demo, whose GitHub is on this machine, gives
     its clones a github.com name.
     """
-    if github_url != GITHUB_COM and urlsplit(github_url).hostname not in LOOPBACK:
+    if github_url != GITHUB_COM and not is_loopback(github_url):
         return ""
     # A name that begins with a dash would be taken for an option.
     link = "=" if branch.startswith("-") else " "

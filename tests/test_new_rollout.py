@@ -1,20 +1,12 @@
 """New Rollout: the commands, the check of the name, and the wait for the push."""
 
-import os
-import subprocess
-from pathlib import Path
-
 import pytest
 from django.test import Client, override_settings
-from playwright.sync_api import Page as BrowserPage
-from playwright.sync_api import expect
 
-from rollouts_app.commands import clone_commands, list_command, quoted
 from rollouts_app.models import Repository, SyncRun, User, Workspace
 from rollouts_app.sync import engine
-from tests.github_emulator import Content, GitHubEmulator
+from tests.github_emulator import GitHubEmulator
 from tests.pages import Page, page_of
-from tests.sign_in import enter
 from tests.syncing import NAME, check_all, push_hint
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -254,122 +246,3 @@ def test_it_says_where_the_name_is_already(
 
 def test_a_stranger_finds_nothing(synced: Repository, mallory: User) -> None:
     assert client_of(mallory).get(ADDRESS).status_code == 404
-
-
-def paste(text: str, folder: Path) -> list[list[str]]:
-    """Run pasted lines in `sh`; what the `osmosis` and `git` there were called with.
-
-    Both write down their arguments instead of doing anything.
-    """
-    tools = folder / "bin"
-    tools.mkdir()
-    record = folder / "calls"
-    for tool in ("osmosis", "git"):
-        program = tools / tool
-        program.write_text(f"#!/bin/sh\nprintf '%s\\0' {tool} \"$@\" END >> '{record}'\n")
-        program.chmod(0o755)
-    work = folder / "work"
-    (work / "agents").mkdir(parents=True)
-    environment = {"PATH": f"{tools}:{os.environ['PATH']}", "LC_ALL": "C.UTF-8"}
-    subprocess.run(["sh", "-e", "-c", text], cwd=work, env=environment, check=True)
-    assert sorted(path.name for path in folder.rglob("*")) == sorted(
-        ["bin", "osmosis", "git", "calls", "work", "agents"]
-    )
-    words = record.read_text().split("\0")[:-1]
-    calls: list[list[str]] = [[]]
-    for word in words:
-        if word == "END":
-            calls.append([])
-        else:
-            calls[-1].append(word)
-    return calls[:-1]
-
-
-def test_pasting_the_commands_of_a_hostile_branch_runs_nothing_else(
-    synced: Repository, ada: User, tmp_path: Path
-) -> None:
-    synced.branches.create(name=HOSTILE)
-    page = page_of(client_of(ada).get(ADDRESS, {"branch": HOSTILE, "name": "hello"}))
-    shown = commands(page)
-    shown.pop("install-command")
-    text = "\n".join(shown.values())
-    assert paste(text, tmp_path) == [
-        ["osmosis", "rollout", "init", "hello"],
-        ["git", "add", "rollouts", "configs"],
-        ["git", "commit", "-m", "Add rollout hello"],
-        ["git", "push", "-u", "origin", "HEAD"],
-        ["git", "clone", f"{synced.page}.git"],
-        ["osmosis", "rollout", "list", "--branch", HOSTILE],
-    ]
-
-
-def test_what_is_copied_hides_nothing() -> None:
-    assert quoted("ma\u202ein%\\'\"") == r'''"$(printf 'ma\342\200\256in%%\134\047"')"'''.replace(
-        "%%", r"\045"
-    )
-
-
-@pytest.mark.parametrize("name", ["a\u202e$(b)", "a\u200b`c`", "a\u200b\"'\\%d", "-x", "a b", "ü"])
-def test_a_quoted_name_arrives_as_it_is(name: str, tmp_path: Path) -> None:
-    [[_, _, _, *branch]] = paste(list_command(name, "https://github.com"), tmp_path)
-    assert branch == (["--branch=-x"] if name == "-x" else ["--branch", name])
-
-
-def test_it_clones_what_has_an_odd_address() -> None:
-    assert clone_commands("https://git.example/a/b;c") == (
-        "git clone 'https://git.example/a/b;c.git'\ncd 'b;c'"
-    )
-
-
-@pytest.fixture
-def dialog(synced: Repository, ada: User, live: str, page: BrowserPage) -> BrowserPage:
-    """A browser with New Rollout open."""
-    enter(page, live, ada)
-    page.goto(f"{live}/acme/rollouts")
-    page.get_by_role("link", name="New Rollout").click()
-    expect(page.get_by_role("dialog").get_by_label("Name")).to_be_focused()
-    return page
-
-
-def test_copying_fills_the_clipboard_and_begins_the_wait(dialog: BrowserPage) -> None:
-    dialog.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    dialog.get_by_role("button", name="Copy").first.click()
-    expect(dialog.get_by_text("Copied. Replace <name> before running.")).to_be_visible()
-    assert dialog.evaluate("navigator.clipboard.readText()") == "osmosis rollout init <name>"
-    expect(dialog.get_by_text("Waiting for the push.")).to_be_visible()
-
-
-def test_copying_works_without_a_clipboard_object(dialog: BrowserPage) -> None:
-    dialog.context.grant_permissions(["clipboard-read"])
-    dialog.evaluate("window.kept = navigator.clipboard")
-    dialog.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
-    dialog.get_by_role("button", name="Copy").nth(1).click()
-    expect(dialog.locator("#publish-commands-status")).to_have_text(
-        "Copied. Replace <name> before running."
-    )
-    assert dialog.evaluate("window.kept.readText()") == (
-        'git add rollouts configs\ngit commit -m "Add rollout <name>"\ngit push -u origin HEAD'
-    )
-
-
-def test_where_copying_is_refused_the_text_is_selected(dialog: BrowserPage) -> None:
-    dialog.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
-    dialog.evaluate("document.execCommand = () => false")
-    dialog.get_by_role("button", name="Copy").first.click()
-    expect(dialog.locator("#init-command-status")).to_have_text(
-        "This browser refuses to copy. The text is selected: press Ctrl+C or ⌘C."
-    )
-    assert dialog.evaluate("getSelection().toString()") == "osmosis rollout init <name>"
-
-
-def test_a_push_turns_the_dialog_into_the_link(dialog: BrowserPage, github: GitHubEmulator) -> None:
-    dialog.keyboard.type("Hello")
-    expect(dialog.get_by_role("alert")).to_contain_text("A name starts with a–z")
-    dialog.get_by_label("Name").fill("hello")
-    expect(dialog.get_by_text("Waiting for the push of hello.")).to_be_visible()
-    files: dict[str, Content] = {"rollouts/hello/main.py": "x"}
-    github.push(NAME, "main", files)
-    link = dialog.get_by_role("link", name="Open hello")
-    expect(link).to_be_visible(timeout=15_000)
-    dialog.keyboard.press("Escape")
-    expect(dialog.get_by_role("link", name="hello on GitHub")).to_be_visible()

@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 import jwt
 
+from rollouts_app.addresses import GITHUB_COM
 from rollouts_app.errors import Denied
 from rollouts_app.github import shapes
 from rollouts_app.github.shapes import (
@@ -21,7 +22,6 @@ from rollouts_app.github.shapes import (
 )
 from rollouts_app.github.transport import Transport
 
-GITHUB_COM = "https://github.com"
 GITHUB_COM_API = "https://api.github.com"
 # GitHub refuses tokens that are from its future or live for more than ten minutes, so both ends
 # keep a distance from its clock.

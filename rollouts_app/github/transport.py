@@ -15,6 +15,7 @@ from requests.adapters import HTTPAdapter
 from urllib3.exceptions import HTTPError, ReadTimeoutError
 from urllib3.util import Retry
 
+from rollouts_app.addresses import is_loopback
 from rollouts_app.errors import Unavailable
 from rollouts_app.github.refusals import refusal
 from rollouts_app.github.shapes import Json
@@ -25,7 +26,6 @@ LARGEST_ANSWER = 20_000_000  # bytes
 CHUNK = 65_536  # bytes
 MOST_PAGES = 200
 MOST_REDIRECTS = 3
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
 REDIRECTS = (301, 302, 307, 308)
 HEADERS = {
     "Accept": "application/vnd.github+json",
@@ -46,7 +46,7 @@ class Transport:
         self._session.headers.update(HEADERS)
         self._session.auth = _Bearer(token)
         # No proxy stands between two programs of one machine.
-        self._session.trust_env = urlsplit(api_url).hostname not in LOOPBACK
+        self._session.trust_env = not is_loopback(api_url)
         # Only a connection that never came about is tried again: everything else is for the
         # queue to repeat, which does not hold up a worker.
         retry = Retry(total=2, read=False, status=0, redirect=0, other=0, backoff_factor=0.2)

@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from urllib.parse import urljoin, urlsplit
 
+from rollouts_app.addresses import is_loopback
 from rollouts_app.errors import Unavailable
 from rollouts_app.gitstore.command import Call, Ended, Failed, TimeIsUp, run
 from rollouts_app.gitstore.folder import Folder
@@ -18,7 +19,6 @@ FETCH = (
     *("--recurse-submodules=no", "--stdin"),
 )
 NOTHING_IN_COMMON = {"fetch.negotiationAlgorithm": "noop"}
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
 MOST_REDIRECTS = 3
 MOST_TIPS = 1_000  # they are arguments
 # Faults of long ago in names and dates, which harm nobody; the rest of fsck stays an error.
@@ -53,7 +53,7 @@ class Remote:
         self._token = token
         self._limits = limits
         self._host = address.hostname or url
-        self._is_loopback = address.hostname in LOOPBACK
+        self._is_loopback = is_loopback(url)
 
     def heads(self, lock: int) -> bytes:
         """The lines of `git ls-remote`: id, tab, name of the ref."""

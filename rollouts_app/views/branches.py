@@ -8,7 +8,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from rollouts_app.models import Branch
+from rollouts_app.models import Branch, Repository
 from rollouts_app.views.access import WorkspaceRequest, workspace_page
 from rollouts_app.views.asked import repository_asked, text_asked
 from rollouts_app.views.fragments import page, wants_part
@@ -48,13 +48,11 @@ def branch_list(request: WorkspaceRequest) -> HttpResponse:
         "text": text,
         "current": text_asked(request, "branch") or repository.default_branch,
         "pages": pages,
-        "rows": [
-            BranchRow(
-                branch,
-                branch.name == repository.default_branch,
-                repository.commit_page(branch.commit),
-            )
-            for branch in pages
-        ],
+        "rows": [_row(repository, branch) for branch in pages],
     }
     return page(request, "rollouts/branches.html", context, "options")
+
+
+def _row(repository: Repository, branch: Branch) -> BranchRow:
+    is_default = branch.name == repository.default_branch
+    return BranchRow(branch, is_default, repository.commit_page(branch.commit))

@@ -36,20 +36,25 @@ def github_webhook(request: HttpRequest) -> HttpResponse:
     delivery_id = request.headers.get("X-GitHub-Delivery", "")
     if payload is None or not 0 < len(delivery_id) <= 64:
         return HttpResponse("A JSON object and X-GitHub-Delivery are needed.", status=400)
-    with transaction.atomic():
-        delivery, is_new = WebhookDelivery.objects.get_or_create(
-            delivery_id=delivery_id,
-            defaults={
-                "event": request.headers.get("X-GitHub-Event", "")[:64],
-                "action": str(payload.get("action") or "")[:64],
-            },
-        )
-        if not is_new:
-            return HttpResponse("This delivery is known already.", status=200)
-        outcome = events.receive(delivery.event, payload)
-        delivery.outcome, delivery.repository = outcome.text, outcome.repository
-        delivery.save(update_fields=["outcome", "repository"])
-    return HttpResponse(outcome.text, status=202, content_type="text/plain")
+    outcome = _take_in(delivery_id, request.headers.get("X-GitHub-Event", "")[:64], payload)
+    if outcome is None:
+        return HttpResponse("This delivery is known already.", status=200)
+    return HttpResponse(outcome, status=202, content_type="text/plain")
+
+
+@transaction.atomic
+def _take_in(delivery_id: str, event: str, payload: dict[str, Any]) -> str | None:
+    """Store the delivery and all it asks for, or nothing of it. None when it is known already."""
+    action = str(payload.get("action") or "")[:64]
+    delivery, is_new = WebhookDelivery.objects.get_or_create(
+        delivery_id=delivery_id, defaults={"event": event, "action": action}
+    )
+    if not is_new:
+        return None
+    outcome = events.receive(event, payload)
+    delivery.outcome, delivery.repository = outcome.text, outcome.repository
+    delivery.save(update_fields=["outcome", "repository"])
+    return outcome.text
 
 
 def _payload(request: HttpRequest) -> dict[str, Any] | None:

@@ -1,13 +1,13 @@
 """`manage.py demo`: connects the demo's workspace to the emulator's sample repository."""
 
 from typing import Any
-from urllib.parse import urlsplit
 
 from allauth.socialaccount.models import SocialAccount
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
+from rollouts_app.addresses import is_loopback
 from rollouts_app.models import Membership, User, Workspace
 from rollouts_app.onboarding import tie_repository
 from rollouts_app.sync.clients import app_client, client_for
@@ -23,10 +23,9 @@ class Command(BaseCommand):
     help = "Seeds the demo: people, a workspace and its connected repository."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        host = urlsplit(settings.GITHUB_URL).hostname
-        if host not in {"127.0.0.1", "localhost", "::1"}:
+        if not is_loopback(settings.GITHUB_URL):
             raise CommandError(
-                f"The demo works with the emulator on this machine, not with {host}."
+                f"The demo works with the emulator on this machine, not with {settings.GITHUB_URL}."
             )
         if not Workspace.objects.filter(slug=WORKSPACE).exists():
             seed()
