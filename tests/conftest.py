@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -27,6 +28,9 @@ from tests.workers import start_worker
 
 Browser = Callable[[User], Client]
 Read = Callable[..., Page]
+
+# A shell that starts us in the background has us ignore Ctrl-C, and so would all that we start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # A repository's contents, small: two rollouts, one of them with an eval config.
 FILES = {
