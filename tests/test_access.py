@@ -11,7 +11,7 @@ from rollouts_app.models import Repository, User, Workspace
 from rollouts_app.sync import engine
 from tests.github_emulator import GitHubEmulator
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 PEOPLE = ("owner", "member", "stranger", "nobody")
 

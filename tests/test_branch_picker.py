@@ -16,7 +16,7 @@ from tests.pages import Page, page_of
 from tests.sign_in import enter
 from tests.syncing import NAME, check_all
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 ADDRESS = "/acme/branches"
 PICKER = {"HX-Request": "true", "HX-Target": "branch-options"}

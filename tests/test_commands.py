@@ -12,7 +12,7 @@ from rollouts_app.models import Repository, User
 from rollouts_app.sync import engine
 from tests.pages import Page, page_of
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 ADDRESS = "/acme/new-rollout"
 HOSTILE = "x;$(touch${IFS}pwned)`touch${IFS}pwned`'\"&|>pwned\u202e%s\u200b!"

@@ -12,7 +12,7 @@ from tests.pages import page_of
 from tests.rollouts_page import ADDRESS, client_of, names, part_for, reason, seen_by
 from tests.syncing import NAME, check_all, push_hint
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 NO_ROLLOUTS = dict.fromkeys(path for path in FILES if path.startswith("rollouts/"))
 BROKEN_CONFIG = "[experiment\nrollout = 1\n"

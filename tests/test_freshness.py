@@ -15,7 +15,7 @@ from tests.github_emulator import GitHubEmulator
 from tests.pages import page_of
 from tests.syncing import NAME, check_all, push_hint
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 ADDRESS = "/acme/sync-status"
 LINE = {"HX-Request": "true", "HX-Target": "freshness"}

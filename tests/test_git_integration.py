@@ -17,7 +17,7 @@ from tests.history import ADDRESS, seen_by
 from tests.pages import Page, page_of
 from tests.syncing import NAME
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 SYNC_NOW = f"{ADDRESS}/sync-now"
 HTMX = {"HX-Request": "true", "HX-Target": "connection"}

@@ -12,7 +12,7 @@ from tests.github_emulator import GitHubEmulator
 from tests.history import seen_by
 from tests.syncing import NAME
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 
 def refuse_by_uninstalling(github: GitHubEmulator, repository: Repository) -> None:

@@ -9,7 +9,7 @@ from tests.github_emulator import GitHubEmulator
 from tests.pages import Page, page_of
 from tests.syncing import NAME, check_all, push_hint
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 ADDRESS = "/acme/new-rollout"
 HOSTILE = "x;$(touch${IFS}pwned)`touch${IFS}pwned`'\"&|>pwned\u202e%s\u200b!"

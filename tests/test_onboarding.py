@@ -14,7 +14,7 @@ from tests.github_emulator import GitHubEmulator
 from tests.onboarding import AT_ACME, CONNECT, HTMX, at_github, messages_of, steps
 from tests.pages import page_of
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 
 def test_it_begins_with_a_workspace(ada: User, browser_of: Browser) -> None:

@@ -12,7 +12,7 @@ from tests.onboarding import AT_ACME, CONNECT, at_github, messages_of, open_step
 from tests.pages import page_of
 from tests.sign_in import sign_in
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 INSTALL = "/acme/integrations/git/installation"
 

@@ -10,7 +10,7 @@ from tests.github_emulator import Content, GitHubEmulator
 from tests.pages import Page, page_of, text_of
 from tests.syncing import NAME, check_all
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 ADDRESS = "/acme/rollouts/maths"
 

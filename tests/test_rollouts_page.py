@@ -15,7 +15,7 @@ from tests.pages import page_of, text_of
 from tests.rollouts_page import ADDRESS, badges, client_of, names, part_for, reason, seen_by
 from tests.syncing import NAME, check_all
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 NO_ROLLOUTS = dict.fromkeys(path for path in FILES if path.startswith("rollouts/"))
 BROKEN_CONFIG = "[experiment\nrollout = 1\n"

@@ -16,7 +16,7 @@ from tests.conftest import FILES
 from tests.github_emulator import Content, GitHubEmulator, Submodule, Symlink
 from tests.syncing import NAME, check_all, heads_shown, names_on, push_hint
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 
 def test_it_shows_the_rollouts_of_every_branch(agents: Repository, github: GitHubEmulator) -> None:

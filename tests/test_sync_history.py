@@ -13,7 +13,7 @@ from tests.github_emulator import GitHubEmulator
 from tests.history import ADDRESS, SYNCS, cells, check_all, make_runs
 from tests.syncing import NAME
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 HOSTILE = "<script>alert(1)</script>\"'&amp;<b>"
 
