@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import connection, connections
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from procrastinate.contrib.django import app
@@ -153,6 +153,8 @@ def work_off_the_queue(transactional_db: None, empty_queue: None) -> Callable[[]
             worker_app.run_worker(
                 wait=False, install_signal_handlers=False, listen_notify=False, delete_jobs="always"
             )
+        # What this thread borrowed goes back to the pool before the thread is gone.
+        connections.close_all()
 
     def work_apart() -> None:
         # A browser test leaves a running event loop in the main thread, where no second one fits.

@@ -48,7 +48,10 @@ os.environ |= {
 }
 
 from osmosis_web.settings import *  # noqa: E402, F403
-from osmosis_web.settings import STORAGES  # noqa: E402
+from osmosis_web.settings import DATABASES, STORAGES  # noqa: E402
+
+# Tests start many threads beside their own; a browser's open pages hold on to connections.
+DATABASES["default"]["OPTIONS"]["pool"]["max_size"] = 40
 
 # Files are served from where they are written: no collecting before each test run.
 STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
