@@ -172,7 +172,8 @@ def test_it_removes_a_throwaway_server_with_its_files(room: Path) -> None:
     with postgres.running(folder, throwaway=True) as url, psycopg.connect(url) as connection:
         assert connection.execute("SHOW fsync").fetchone() == ("off",)
 
-    assert not folder.exists()
+    # The launcher removes the files after the server has stopped.
+    wait_until(lambda: not folder.exists())
 
 
 def test_it_removes_a_database_nobody_uses(room: Path) -> None:
