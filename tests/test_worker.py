@@ -66,6 +66,9 @@ def test_it_exits_when_it_no_longer_hears_of_jobs(start: Start) -> None:
     wait_until(has_registered)
     end_other_sessions()
     assert worker.wait(10) == 1
+    # Our own pool lost its sessions, too: start a new one.
+    connection.close()
+    connection.close_pool()
 
 
 def test_it_hears_of_a_push_at_once(
