@@ -5,7 +5,8 @@ import subprocess
 from collections.abc import Callable, Iterator
 
 import pytest
-from django.db import connection
+from django.db import connection, connections
+from django.db.backends.postgresql.base import DatabaseWrapper
 
 from rollouts_app.models import Catalog, Repository, RolloutVersion, SyncRun
 from rollouts_app.sync.manual import check_now
@@ -67,8 +68,10 @@ def test_it_exits_when_it_no_longer_hears_of_jobs(start: Start) -> None:
     end_other_sessions()
     assert worker.wait(10) == 1
     # Our own pool lost its sessions, too: start a new one.
-    connection.close()
-    connection.close_pool()
+    ours = connections["default"]
+    assert isinstance(ours, DatabaseWrapper)
+    ours.close()
+    ours.close_pool()
 
 
 def test_it_hears_of_a_push_at_once(
