@@ -27,9 +27,15 @@ class SyncRunQuerySet(models.QuerySet["SyncRun"]):
         return counts["total"] - counts["open"], counts["total"]
 
     def request(
-        self, branch: Branch, trigger: str, *, commit: str = "", pusher: str = ""
+        self,
+        branch: Branch,
+        trigger: str,
+        *,
+        commit: str = "",
+        pusher: str = "",
+        replaced: str = "",
     ) -> "SyncRun":
-        """Ask for a sync of the branch.
+        """Ask for a sync of the branch. `replaced` is the commit that a force push took off it.
 
         A run that still waits for the same commit, or for one not known yet, takes the news in;
         one that waits for another commit gives way and stays in the history as superseded.
@@ -41,7 +47,7 @@ class SyncRunQuerySet(models.QuerySet["SyncRun"]):
             pending = self.select_for_update().filter(branch=branch, state=SyncRun.State.PENDING)
             waiting = pending.first()
             if waiting and (not commit or waiting.commit in {"", commit}):
-                waiting.learn(trigger=trigger, commit=commit, pusher=pusher)
+                waiting.learn(trigger=trigger, commit=commit, pusher=pusher, replaced=replaced)
                 return waiting
             if waiting:
                 waiting.close(SyncRun.State.SUPERSEDED, "A newer push to this branch came first.")
@@ -50,6 +56,7 @@ class SyncRunQuerySet(models.QuerySet["SyncRun"]):
                 branch=branch,
                 commit=commit,
                 pusher=pusher,
+                replaced_commit=replaced,
                 trigger=trigger,
             )
 
@@ -64,6 +71,7 @@ class SyncRun(models.Model):
         ISSUES = "issues", "success with issues"
         FAILED = "failed"
         SUPERSEDED = "superseded"
+        CANCELLED = "cancelled"
 
     class Trigger(models.TextChoices):
         CONNECTED = "connected"
@@ -83,6 +91,10 @@ class SyncRun(models.Model):
     pusher = models.CharField(max_length=255, blank=True)
     author = models.CharField(max_length=255, blank=True)
     subject = models.TextField(blank=True)
+    # What a force push took off the branch.
+    replaced_commit = models.CharField(max_length=64, blank=True)
+    # Whether the branch showed nothing before, so that it was compared with the default branch.
+    is_new_branch = models.BooleanField(default=False)
     catalog_before = models.ForeignKey(
         Catalog, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
     )
@@ -91,6 +103,9 @@ class SyncRun(models.Model):
     )
     requested_at = models.DateTimeField(default=now)
     started_at = models.DateTimeField(null=True, blank=True)
+    # When GitHub had told its heads, and when the commit and its trees were here.
+    looked_at = models.DateTimeField(null=True, blank=True)
+    fetched_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
     attempts = models.PositiveIntegerField(default=0)
 
@@ -121,13 +136,14 @@ class SyncRun(models.Model):
     def __str__(self) -> str:
         return f"{self.branch} at {self.commit[:7]}: {self.state}"
 
-    def learn(self, *, trigger: str, commit: str, pusher: str) -> None:
+    def learn(self, *, trigger: str, commit: str, pusher: str, replaced: str) -> None:
         """Take what a later hint adds to a run that still waits."""
         if not commit:
             return
         self.commit, self.trigger = commit, trigger
         self.pusher = pusher or self.pusher
-        self.save(update_fields=["commit", "trigger", "pusher"])
+        self.replaced_commit = replaced or self.replaced_commit
+        self.save(update_fields=["commit", "trigger", "pusher", "replaced_commit"])
 
     def close(self, state: str, reason: str) -> None:
         """End the run."""
@@ -169,6 +185,11 @@ class WebhookDelivery(models.Model):
         Repository, on_delete=models.SET_NULL, null=True, blank=True, related_name="deliveries"
     )
     outcome = models.TextField(blank=True)
+    # The sync it asked for, and how long taking it in took.
+    run = models.ForeignKey(
+        SyncRun, on_delete=models.SET_NULL, null=True, blank=True, related_name="deliveries"
+    )
+    took = models.DurationField(null=True, blank=True)
     received_at = models.DateTimeField(default=now)
 
     class Meta:

@@ -113,8 +113,9 @@ def _sync_once(store: GitStore, repository: Repository) -> None:
     store.fetch(
         {move.commit for move in moves}, known={m.branch.commit for m in moves if m.branch.commit}
     )
+    fetched_at = now()
     for chunk in _chunks(moves):
-        _write(store, repository, chunk)
+        _write(store, repository, chunk, fetched_at)
     store.tidy()
     if look.is_complete:
         return repository.note_full_check(look.request, look.digest)
@@ -144,10 +145,13 @@ def _chunks(moves: list[Move]) -> Iterator[list[Move]]:
         yield moves[start : start + CHUNK]
 
 
-def _write(store: GitStore, repository: Repository, moves: list[Move]) -> None:
+def _write(
+    store: GitStore, repository: Repository, moves: list[Move], fetched_at: datetime
+) -> None:
     """Write a chunk; when it fails, each branch alone, so that one cannot hurt its neighbours."""
     try:
-        settle(moves, read_catalogs(store, repository, [move.commit for move in moves]))
+        read = read_catalogs(store, repository, [move.commit for move in moves])
+        settle(moves, read, fetched_at)
     except (GitHubError, InterfaceError, OperationalError):
         # Neither GitHub nor our database being away is the commit's fault: the run stays open.
         raise
@@ -161,7 +165,7 @@ def _write(store: GitStore, repository: Repository, moves: list[Move]) -> None:
             )
             return
         for move in moves:
-            _write(store, repository, [move])
+            _write(store, repository, [move], fetched_at)
 
 
 def _wait(repository: Repository, trouble: str, error: GitHubError, until: datetime) -> datetime:

@@ -24,10 +24,11 @@ LONGEST_LOGIN = 255
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a delivery, in words, and the connected repository it was about."""
+    """What came of a delivery, in words; the connected repository and the sync it led to."""
 
     text: str
     repository: Repository | None = None
+    run: SyncRun | None = None
 
 
 def receive(event: str, payload: Payload) -> Outcome:
@@ -52,12 +53,15 @@ def on_push(payload: Payload) -> Outcome:
     name = ref.removeprefix(HEADS)
     if not is_nameable(name):
         return Outcome(UNNAMED, repository)
-    commit = _commit(payload)
+    commit = _commit(payload, "after")
     if payload.get("deleted") or (commit and not commit.strip("0")):
         return _look_at_all(repository, f"Branch {name} was deleted: checking all branches.")
     if repository.branches.showing(name, commit).exists():
         return Outcome(f"Nothing to do: branch {name} shows this commit already.", repository)
-    return _look_at(repository, name, SyncRun.Trigger.PUSH, commit, _pusher(payload))
+    replaced = _commit(payload, "before") if payload.get("forced") is True else ""
+    return _look_at(
+        repository, name, SyncRun.Trigger.PUSH, commit, _pusher(payload), replaced=replaced
+    )
 
 
 def on_create(payload: Payload) -> Outcome:
@@ -163,11 +167,13 @@ def _not_connected(payload: Payload) -> Outcome:
     return Outcome(f"Nothing to do: {name} is not connected to a workspace.")
 
 
-def _look_at(repository: Repository, name: str, trigger: str, commit: str, pusher: str) -> Outcome:
+def _look_at(
+    repository: Repository, name: str, trigger: str, commit: str, pusher: str, replaced: str = ""
+) -> Outcome:
     branch, _ = Branch.objects.get_or_create(repository=repository, name=name)
-    SyncRun.objects.request(branch, trigger, commit=commit, pusher=pusher)
+    run = SyncRun.objects.request(branch, trigger, commit=commit, pusher=pusher, replaced=replaced)
     ring(repository.pk)
-    return Outcome(f"Sync of branch {name} asked for.", repository)
+    return Outcome(f"Sync of branch {name} asked for.", repository, run)
 
 
 def _look_at_all(repository: Repository, text: str) -> Outcome:
@@ -204,7 +210,7 @@ def _pusher(payload: Payload) -> str:
     return _text(_object(payload, "sender"), "login")[:LONGEST_LOGIN]
 
 
-def _commit(payload: Payload) -> str:
-    """The commit a push led to; empty where the payload names none, as a hint without one."""
-    commit = _text(payload, "after")
+def _commit(payload: Payload, key: str) -> str:
+    """The commit a push came from or led to; empty where the payload names none."""
+    commit = _text(payload, key)
     return commit if COMMIT.fullmatch(commit) else ""

@@ -78,6 +78,7 @@ def plan(repository: Repository, look: Look, working: list[SyncRun]) -> list[Mov
         runs = {run.branch_id: run for run in working}
         _close_idle(look, {branches[name].pk for name in moving}, working)
         started = _start(repository, look, [branches[name] for name in moving], runs)
+        SyncRun.objects.filter(pk__in=[run.pk for run in working]).update(looked_at=now())
     default = repository.default_branch
     return sorted(started, key=lambda move: move.branch.name != default)
 
@@ -157,6 +158,7 @@ def _start(
                 commit=look.heads[branch.name],
                 state=State.SYNCING,
                 started_at=started_at,
+                looked_at=started_at,
                 attempts=1,
             )
             for branch in moving

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from django.db import connection, models, transaction
@@ -107,15 +108,18 @@ def _array(rows: Sequence[models.Model]) -> str:
     return "{" + ",".join(str(row.pk) for row in rows) + "}"
 
 
-def settle(moves: Sequence[Move], read: Mapping[str, "ReadCommit"]) -> None:
-    """Show the new catalogs: branches move and their runs end, all together or not at all."""
+def settle(moves: Sequence[Move], read: Mapping[str, "ReadCommit"], fetched_at: datetime) -> None:
+    """Show the new catalogs: branches move and their runs end, all together or not at all.
+
+    `fetched_at` is when the commits were here.
+    """
     finished_at = now()
     with transaction.atomic(), connection.cursor() as cursor:
         base = _base_of_new_branches(moves)
         branches = [(m.branch.pk, m.commit, read[m.commit].catalog.pk) for m in moves]
         cursor.execute(MOVE_BRANCHES, [finished_at, *map(list, zip(*branches, strict=True))])
         runs = [_run_row(move, read[move.commit], base) for move in moves]
-        cursor.execute(END_RUNS, [finished_at, *map(list, zip(*runs, strict=True))])
+        cursor.execute(END_RUNS, [fetched_at, finished_at, *map(list, zip(*runs, strict=True))])
 
 
 MOVE_BRANCHES = """
@@ -126,12 +130,13 @@ MOVE_BRANCHES = """
 """
 END_RUNS = """
     UPDATE rollouts_app_syncrun AS run
-    SET finished_at = %s, reason = '', commit = news.commit, state = news.state,
-        author = news.author, subject = news.subject,
+    SET fetched_at = %s, finished_at = %s, reason = '', commit = news.commit, state = news.state,
+        author = news.author, subject = news.subject, is_new_branch = news.is_new,
         catalog_before_id = news.before, catalog_after_id = news.after
     FROM unnest(
-        %s::bigint[], %s::text[], %s::text[], %s::text[], %s::text[], %s::bigint[], %s::bigint[]
-    ) AS news (id, commit, state, author, subject, before, after)
+        %s::bigint[], %s::text[], %s::text[], %s::text[], %s::text[], %s::boolean[],
+        %s::bigint[], %s::bigint[]
+    ) AS news (id, commit, state, author, subject, is_new, before, after)
     WHERE run.id = news.id AND run.state = 'syncing'
 """
 
@@ -153,6 +158,7 @@ def _run_row(move: Move, read: "ReadCommit", base: int | None) -> tuple[object, 
         state.value,
         catalog.printable(read.facts.author_name)[:255],
         catalog.printable(read.facts.subject),
+        move.branch.catalog_id is None,
         move.branch.catalog_id or base,
         read.catalog.pk,
     )

@@ -134,7 +134,6 @@ def sync_detail(request: WorkspaceRequest, run_id: int) -> HttpResponse:
         "row": row,
         "run": run,
         "changes": _changes(repository, run),
-        "is_new_branch": _is_first(run),
         "problems": _problems(repository, run),
         **_liveness(repository, [row]),
     }
@@ -194,12 +193,6 @@ def _changes(repository: Repository, run: SyncRun) -> list[tuple[Change, str]]:
         (change, _source(repository, run, change.name) if change.kind != "removed" else "")
         for change in changes
     ]
-
-
-def _is_first(run: SyncRun) -> bool:
-    """Whether the branch was new, so that it was compared with the default branch."""
-    known = run.branch.sync_runs.filter(pk__lt=run.pk, catalog_after__isnull=False)
-    return run.catalog_before_id is not None and not known.exists()
 
 
 def _source(repository: Repository, run: SyncRun, name: str) -> str:

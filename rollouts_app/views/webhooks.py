@@ -2,6 +2,8 @@
 
 import json
 import logging
+import time
+from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
@@ -45,6 +47,7 @@ def github_webhook(request: HttpRequest) -> HttpResponse:
 @transaction.atomic
 def _take_in(delivery_id: str, event: str, payload: dict[str, Any]) -> str | None:
     """Store the delivery and all it asks for, or nothing of it. None when it is known already."""
+    begun = time.monotonic()
     action = str(payload.get("action") or "")[:64]
     delivery, is_new = WebhookDelivery.objects.get_or_create(
         delivery_id=delivery_id, defaults={"event": event, "action": action}
@@ -52,8 +55,10 @@ def _take_in(delivery_id: str, event: str, payload: dict[str, Any]) -> str | Non
     if not is_new:
         return None
     outcome = events.receive(event, payload)
-    delivery.outcome, delivery.repository = outcome.text, outcome.repository
-    delivery.save(update_fields=["outcome", "repository"])
+    delivery.outcome = outcome.text
+    delivery.repository, delivery.run = outcome.repository, outcome.run
+    delivery.took = timedelta(seconds=time.monotonic() - begun)
+    delivery.save(update_fields=["outcome", "repository", "run", "took"])
     return outcome.text
 
 
