@@ -19,6 +19,7 @@ from pytest_django.live_server_helper import LiveServer
 from rollouts_app.accounts import keep_user_token
 from rollouts_app.models import Installation, Membership, Repository, User, Workspace
 from rollouts_app.onboarding import tie_repository
+from rollouts_app.sync import engine
 from rollouts_app.sync.clients import app_client, client_for
 from rollouts_app.sync.installations import store_installation
 from tests.github_emulator import Delivery, GitHubEmulator
@@ -127,6 +128,14 @@ def agents(acme: Workspace, installation: Installation) -> Repository:
     """`acme/agents`, connected to Acme and not yet synced."""
     facts = client_for(installation).repository("acme/agents")
     return tie_repository(acme, installation, facts)
+
+
+@pytest.fixture
+def synced(agents: Repository) -> Repository:
+    """`acme/agents`, its main branch on show."""
+    engine.sync(agents.pk)
+    agents.refresh_from_db()
+    return agents
 
 
 @pytest.fixture

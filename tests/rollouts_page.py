@@ -3,9 +3,12 @@
 from django.test import Client
 
 from rollouts_app.models import User
+from tests.conftest import FILES
 from tests.pages import Page, page_of, text_of
 
 ADDRESS = "/acme/rollouts"
+NO_ROLLOUTS = dict.fromkeys(path for path in FILES if path.startswith("rollouts/"))
+BROKEN_CONFIG = "[experiment\nrollout = 1\n"
 
 
 def client_of(user: User) -> Client:

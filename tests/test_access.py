@@ -8,7 +8,6 @@ from django.test import Client
 from django.urls import URLResolver, get_resolver
 
 from rollouts_app.models import Repository, User, Workspace
-from rollouts_app.sync import engine
 from tests.github_emulator import GitHubEmulator
 
 pytestmark = pytest.mark.django_db
@@ -72,12 +71,6 @@ def routes(resolver: URLResolver, prefix: str = "") -> Iterator[str]:
             yield from routes(entry, route)
         else:
             yield route
-
-
-@pytest.fixture
-def synced(agents: Repository) -> Repository:
-    engine.sync(agents.pk)
-    return agents
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from datetime import timedelta
 
 import pytest
-from django.test import Client
 from django.utils.timezone import now
 from playwright.sync_api import Page as BrowserPage
 from playwright.sync_api import expect
@@ -13,6 +12,7 @@ from rollouts_app.sync import engine
 from tests.conftest import counted_queries
 from tests.github_emulator import GitHubEmulator
 from tests.pages import Page, page_of
+from tests.rollouts_page import client_of
 from tests.sign_in import enter
 from tests.syncing import NAME, check_all
 
@@ -22,12 +22,6 @@ ADDRESS = "/acme/branches"
 PICKER = {"HX-Request": "true", "HX-Target": "branch-options"}
 ENTER = {"HX-Request": "true", "HX-Target": "catalog"}
 ODD = "experiment/100%-#1&ünï+x"
-
-
-def client_of(user: User) -> Client:
-    client = Client()
-    client.force_login(user)
-    return client
 
 
 def picker(user: User, query: str = "") -> Page:

@@ -5,43 +5,14 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from django.test import Client
 
 from rollouts_app.commands import clone_commands, list_command, quoted
 from rollouts_app.models import Repository, User
-from rollouts_app.sync import engine
-from tests.pages import Page, page_of
+from tests.new_rollout_page import ADDRESS, HOSTILE, commands
+from tests.pages import page_of
+from tests.rollouts_page import client_of
 
 pytestmark = pytest.mark.django_db
-
-ADDRESS = "/acme/new-rollout"
-HOSTILE = "x;$(touch${IFS}pwned)`touch${IFS}pwned`'\"&|>pwned\u202e%s\u200b!"
-
-
-def client_of(user: User) -> Client:
-    client = Client()
-    client.force_login(user)
-    return client
-
-
-def seen_by(user: User, query: str = "", status: int = 200) -> Page:
-    return page_of(client_of(user).get(f"{ADDRESS}{query}"), status)
-
-
-def part_for(user: User, target: str, query: str = "", status: int = 200) -> Page:
-    headers = {"HX-Request": "true", "HX-Target": target}
-    return page_of(client_of(user).get(f"{ADDRESS}{query}", headers=headers), status)
-
-
-def commands(page: Page) -> dict[str, str]:
-    return {code.get("id", ""): code.text or "" for code in page.all(".//pre/code")}
-
-
-@pytest.fixture
-def synced(agents: Repository) -> Repository:
-    engine.sync(agents.pk)
-    agents.refresh_from_db()
-    return agents
 
 
 def paste(text: str, folder: Path) -> list[list[str]]:

@@ -6,24 +6,12 @@ import pytest
 
 from rollouts_app.models import Repository, SyncRun, User, Workspace
 from rollouts_app.sync import engine
-from tests.conftest import FILES
 from tests.github_emulator import Content, GitHubEmulator, Symlink
 from tests.pages import page_of
-from tests.rollouts_page import ADDRESS, client_of, names, part_for, reason, seen_by
+from tests.rollouts_page import ADDRESS, NO_ROLLOUTS, client_of, names, part_for, reason, seen_by
 from tests.syncing import NAME, check_all, push_hint
 
 pytestmark = pytest.mark.django_db
-
-NO_ROLLOUTS = dict.fromkeys(path for path in FILES if path.startswith("rollouts/"))
-BROKEN_CONFIG = "[experiment\nrollout = 1\n"
-
-
-@pytest.fixture
-def synced(agents: Repository) -> Repository:
-    """`acme/agents`, its main branch on show."""
-    engine.sync(agents.pk)
-    agents.refresh_from_db()
-    return agents
 
 
 def test_an_owner_without_repository_is_led_to_git_integration(ada: User, acme: Workspace) -> None:

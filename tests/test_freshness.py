@@ -41,13 +41,6 @@ def pause(user: User, query: str = "?branch=main") -> str:
     return trigger.removesuffix(always).rstrip(", ")
 
 
-@pytest.fixture
-def synced(agents: Repository) -> Repository:
-    engine.sync(agents.pk)
-    agents.refresh_from_db()
-    return agents
-
-
 def short(github: GitHubEmulator, branch: str = "main") -> str:
     return github.heads(NAME)[branch][:7]
 

@@ -1,44 +1,17 @@
 """New Rollout: the commands, the check of the name, and the wait for the push."""
 
 import pytest
-from django.test import Client, override_settings
+from django.test import override_settings
 
 from rollouts_app.models import Repository, SyncRun, User, Workspace
 from rollouts_app.sync import engine
 from tests.github_emulator import GitHubEmulator
-from tests.pages import Page, page_of
+from tests.new_rollout_page import ADDRESS, commands, part_for, seen_by
+from tests.pages import Page
+from tests.rollouts_page import client_of
 from tests.syncing import NAME, check_all, push_hint
 
 pytestmark = pytest.mark.django_db
-
-ADDRESS = "/acme/new-rollout"
-HOSTILE = "x;$(touch${IFS}pwned)`touch${IFS}pwned`'\"&|>pwned\u202e%s\u200b!"
-
-
-def client_of(user: User) -> Client:
-    client = Client()
-    client.force_login(user)
-    return client
-
-
-def seen_by(user: User, query: str = "", status: int = 200) -> Page:
-    return page_of(client_of(user).get(f"{ADDRESS}{query}"), status)
-
-
-def part_for(user: User, target: str, query: str = "", status: int = 200) -> Page:
-    headers = {"HX-Request": "true", "HX-Target": target}
-    return page_of(client_of(user).get(f"{ADDRESS}{query}", headers=headers), status)
-
-
-def commands(page: Page) -> dict[str, str]:
-    return {code.get("id", ""): code.text or "" for code in page.all(".//pre/code")}
-
-
-@pytest.fixture
-def synced(agents: Repository) -> Repository:
-    engine.sync(agents.pk)
-    agents.refresh_from_db()
-    return agents
 
 
 def test_it_is_useful_without_typing(synced: Repository, github: GitHubEmulator, ada: User) -> None:

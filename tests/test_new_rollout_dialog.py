@@ -1,47 +1,15 @@
 """The New Rollout dialog in a real browser: copying, and the wait for the push."""
 
 import pytest
-from django.test import Client
 from playwright.sync_api import Page as BrowserPage
 from playwright.sync_api import expect
 
 from rollouts_app.models import Repository, User
-from rollouts_app.sync import engine
 from tests.github_emulator import Content, GitHubEmulator
-from tests.pages import Page, page_of
 from tests.sign_in import enter
 from tests.syncing import NAME
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-ADDRESS = "/acme/new-rollout"
-HOSTILE = "x;$(touch${IFS}pwned)`touch${IFS}pwned`'\"&|>pwned\u202e%s\u200b!"
-
-
-def client_of(user: User) -> Client:
-    client = Client()
-    client.force_login(user)
-    return client
-
-
-def seen_by(user: User, query: str = "", status: int = 200) -> Page:
-    return page_of(client_of(user).get(f"{ADDRESS}{query}"), status)
-
-
-def part_for(user: User, target: str, query: str = "", status: int = 200) -> Page:
-    headers = {"HX-Request": "true", "HX-Target": target}
-    return page_of(client_of(user).get(f"{ADDRESS}{query}", headers=headers), status)
-
-
-def commands(page: Page) -> dict[str, str]:
-    return {code.get("id", ""): code.text or "" for code in page.all(".//pre/code")}
-
-
-@pytest.fixture
-def synced(agents: Repository) -> Repository:
-    engine.sync(agents.pk)
-    agents.refresh_from_db()
-    return agents
 
 
 @pytest.fixture

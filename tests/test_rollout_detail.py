@@ -1,13 +1,12 @@
 """One rollout on a branch: what it says of itself, its configs, and what is wrong with it."""
 
 import pytest
-from django.test import Client
 
 from rollouts_app.models import Repository, User
-from rollouts_app.sync import engine
 from tests.conftest import counted_queries
 from tests.github_emulator import Content, GitHubEmulator
 from tests.pages import Page, page_of, text_of
+from tests.rollouts_page import client_of
 from tests.syncing import NAME, check_all
 
 pytestmark = pytest.mark.django_db
@@ -15,21 +14,8 @@ pytestmark = pytest.mark.django_db
 ADDRESS = "/acme/rollouts/maths"
 
 
-def client_of(user: User) -> Client:
-    client = Client()
-    client.force_login(user)
-    return client
-
-
 def seen_by(user: User, address: str = ADDRESS, status: int = 200) -> Page:
     return page_of(client_of(user).get(address), status)
-
-
-@pytest.fixture
-def synced(agents: Repository) -> Repository:
-    engine.sync(agents.pk)
-    agents.refresh_from_db()
-    return agents
 
 
 def test_it_says_what_the_rollout_is(synced: Repository, github: GitHubEmulator, ada: User) -> None:

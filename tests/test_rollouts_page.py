@@ -8,25 +8,23 @@ from django.test import Client, override_settings
 from django.utils.timezone import now
 
 from rollouts_app.models import Repository, User
-from rollouts_app.sync import engine
-from tests.conftest import FILES, counted_queries
+from tests.conftest import counted_queries
 from tests.github_emulator import Content, GitHubEmulator
 from tests.pages import page_of, text_of
-from tests.rollouts_page import ADDRESS, badges, client_of, names, part_for, reason, seen_by
+from tests.rollouts_page import (
+    ADDRESS,
+    BROKEN_CONFIG,
+    NO_ROLLOUTS,
+    badges,
+    client_of,
+    names,
+    part_for,
+    reason,
+    seen_by,
+)
 from tests.syncing import NAME, check_all
 
 pytestmark = pytest.mark.django_db
-
-NO_ROLLOUTS = dict.fromkeys(path for path in FILES if path.startswith("rollouts/"))
-BROKEN_CONFIG = "[experiment\nrollout = 1\n"
-
-
-@pytest.fixture
-def synced(agents: Repository) -> Repository:
-    """`acme/agents`, its main branch on show."""
-    engine.sync(agents.pk)
-    agents.refresh_from_db()
-    return agents
 
 
 def test_it_lists_the_rollouts_of_the_default_branch(
