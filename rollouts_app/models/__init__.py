@@ -1,7 +1,8 @@
 """The facts, one noun a file. This is the list of all tables."""
 
+from rollouts_app.models.branches import Branch
 from rollouts_app.models.catalogs import Catalog, ConfigVersion, Rollout, RolloutVersion
-from rollouts_app.models.repositories import Branch, Installation, Repository
+from rollouts_app.models.repositories import Installation, Repository
 from rollouts_app.models.syncs import SyncRun, WebhookDelivery
 from rollouts_app.models.users import User
 from rollouts_app.models.workspaces import Membership, Workspace

@@ -14,7 +14,7 @@ from rollouts_app.models.repositories import Repository
 if TYPE_CHECKING:
     from django_stubs_ext import WithAnnotations
 
-    from rollouts_app.models.repositories import Branch, BranchQuerySet
+    from rollouts_app.models.branches import Branch, BranchQuerySet
 
     Ids = ArrayField[list[int], list[int]]
 

@@ -6,8 +6,9 @@ from django.db import IntegrityError, models, transaction
 from django.db.models import Count, Q
 from django.utils.timezone import now
 
+from rollouts_app.models.branches import Branch
 from rollouts_app.models.catalogs import Catalog
-from rollouts_app.models.repositories import Branch, Repository
+from rollouts_app.models.repositories import Repository
 
 
 class SyncRunQuerySet(models.QuerySet["SyncRun"]):

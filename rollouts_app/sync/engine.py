@@ -16,7 +16,7 @@ from django.utils.timezone import now
 from rollouts_app.errors import Denied, GitHubError, Gone, RateLimited, Unavailable
 from rollouts_app.gitstore import GitStore, Vanished
 from rollouts_app.models import Repository, SyncRun
-from rollouts_app.models.repositories import is_nameable
+from rollouts_app.models.branches import is_nameable
 from rollouts_app.sync.clients import store_for
 from rollouts_app.sync.locks import repository_lock
 from rollouts_app.sync.plan import Look, Move, plan, runs_at_work, take_up

@@ -9,7 +9,7 @@ from django.db.models.functions import Now
 
 from rollouts_app.github import read_installation
 from rollouts_app.models import Branch, Installation, Repository, SyncRun
-from rollouts_app.models.repositories import is_nameable
+from rollouts_app.models.branches import is_nameable
 from rollouts_app.sync.installations import store_installation
 from rollouts_app.sync.tasks import ring
 
