@@ -200,7 +200,7 @@ def _account(client: UserClient, installation: InstallationFacts, query: str) ->
     except (Denied, Gone) as refusal:
         return Account(installation, [], problem=str(refusal))
     listed = found[:LISTED_REPOSITORIES]
-    connected = Repository.objects.filter(github_id__in=[facts.id for facts in listed])
+    connected = Repository.objects.connected().filter(github_id__in=[facts.id for facts in listed])
     return Account(
         installation,
         sorted(listed, key=lambda facts: facts.full_name.lower()),

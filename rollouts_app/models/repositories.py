@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Case, F, When
+from django.db.models import Case, F, Q, When
 from django.db.models.functions import Coalesce, Now
 from django.utils.timezone import now
 
@@ -40,10 +40,17 @@ class Installation(models.Model):
         )
 
 
-class Repository(models.Model):
-    """The workspace repository, known by GitHub's number; its name is a label that follows renames.
+class RepositoryQuerySet(models.QuerySet["Repository"]):
+    def connected(self) -> "RepositoryQuerySet":
+        """Without those that were disconnected and whose rollouts are only kept."""
+        return self.filter(disconnected_at=None)
 
-    The default branch is kept by name: its Branch row may not exist yet.
+
+class Repository(models.Model):
+    """A workspace repository, known by GitHub's number; its name is a label that follows renames.
+
+    A workspace has one that is connected; those it had before may be kept beside it. The default
+    branch is kept by name: its Branch row may not exist yet.
     """
 
     class Trouble(models.TextChoices):
@@ -51,19 +58,31 @@ class Repository(models.Model):
 
         NONE = ""
         GONE = "gone"
+        DELETED = "deleted"
+        REMOVED = "removed"
+        MOVED = "moved"
+        PERMISSION = "permission"
+        POLICY = "policy"
         DENIED = "denied"
+        APP = "app"
         RATE_LIMITED = "rate limited"
         UNAVAILABLE = "unavailable"
 
-    workspace = models.OneToOneField(Workspace, on_delete=models.CASCADE, related_name="repository")
+    PASSING_TROUBLES: ClassVar[frozenset[str]] = frozenset(
+        {Trouble.RATE_LIMITED.value, Trouble.UNAVAILABLE.value}
+    )
+
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="repositories")
     installation = models.ForeignKey(
         Installation, on_delete=models.PROTECT, related_name="repositories"
     )
-    github_id = models.BigIntegerField(unique=True)
+    github_id = models.BigIntegerField()
     full_name = models.CharField(max_length=255)
     default_branch = models.TextField(db_collation="C")
     is_private = models.BooleanField(default=True)
-    connected_at = models.DateTimeField(auto_now_add=True)
+    is_archived = models.BooleanField(default=False)
+    connected_at = models.DateTimeField(default=now)
+    disconnected_at = models.DateTimeField(null=True, blank=True)
 
     full_check_requested_at = models.DateTimeField(null=True, blank=True)
     heads_checked_at = models.DateTimeField(null=True, blank=True)
@@ -80,6 +99,25 @@ class Repository(models.Model):
     trouble_since = models.DateTimeField(null=True, blank=True)
     retry_at = models.DateTimeField(null=True, blank=True)
 
+    objects = RepositoryQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["workspace"],
+                condition=Q(disconnected_at=None),
+                name="one_connected_repository_per_workspace",
+            ),
+            models.UniqueConstraint(
+                fields=["github_id"],
+                condition=Q(disconnected_at=None),
+                name="one_workspace_per_connected_repository",
+            ),
+            models.UniqueConstraint(
+                fields=["workspace", "github_id"], name="one_row_per_workspace_and_repository"
+            ),
+        ]
+
     def __str__(self) -> str:
         return self.full_name
 
@@ -91,8 +129,8 @@ class Repository(models.Model):
     @property
     def is_blocked(self) -> bool:
         """Whether waiting does not help: GitHub refuses us until somebody changes that there."""
-        refused = self.trouble in {self.Trouble.GONE, self.Trouble.DENIED}
-        return refused or not self.installation.is_usable
+        is_refused = bool(self.trouble) and self.trouble not in self.PASSING_TROUBLES
+        return is_refused or not self.installation.is_usable
 
     @property
     def limited_until(self) -> datetime | None:

@@ -177,7 +177,10 @@ class SyncRun(models.Model):
 
 
 class WebhookDelivery(models.Model):
-    """One genuine delivery from GitHub, and what came of it in words."""
+    """One genuine delivery from GitHub, and what came of it in words.
+
+    One that did not reach us, and that GitHub was asked to repeat, is a row before it comes.
+    """
 
     delivery_id = models.CharField(max_length=64, unique=True)
     event = models.CharField(max_length=64)
@@ -192,6 +195,7 @@ class WebhookDelivery(models.Model):
     )
     took = models.DurationField(null=True, blank=True)
     received_at = models.DateTimeField(default=now)
+    is_received = models.BooleanField(default=True)
 
     class Meta:
         indexes = [
@@ -200,3 +204,8 @@ class WebhookDelivery(models.Model):
 
     def __str__(self) -> str:
         return f"{self.event} {self.delivery_id}"
+
+    def arrive(self) -> bool:
+        """Take note that a repetition we asked for has come; False when it had come before."""
+        missing = WebhookDelivery.objects.filter(pk=self.pk, is_received=False)
+        return bool(missing.update(is_received=True, received_at=now()))

@@ -1,10 +1,11 @@
 """Workspaces and who belongs to them."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.core.validators import RegexValidator
 from django.db import models
-from django.db.models import Q
+from django.db.models import FilteredRelation, Q
+from django.utils.functional import cached_property
 
 from rollouts_app.models.users import User
 
@@ -48,15 +49,31 @@ class Workspace(models.Model):
     def __str__(self) -> str:
         return self.slug
 
-    def repository_or_none(self) -> "Repository | None":
-        """The connected repository, if there is one."""
-        return getattr(self, "repository", None)
+    @cached_property
+    def repository(self) -> "Repository | None":
+        """The connected repository, if there is one. One query."""
+        return self.repositories.connected().select_related("installation").first()
 
     def manager_names(self) -> list[str]:
         """The names of those who may connect a repository here, in the order they joined."""
         roles = [Membership.Role.OWNER, Membership.Role.ADMIN]
         managers = self.memberships.filter(role__in=roles).select_related("user").order_by("pk")
         return [membership.user.display_name for membership in managers]
+
+
+class MembershipQuerySet(models.QuerySet["Membership"]):
+    def with_repositories(self) -> "list[Membership]":
+        """All, each with its workspace and the workspace's connected repository. One query."""
+        is_connected = Q(workspace__repositories__disconnected_at=None)
+        joined: Any = self.annotate(
+            connected=FilteredRelation("workspace__repositories", condition=is_connected)
+        )
+        found: list[Membership] = list(
+            joined.select_related("workspace", "connected__installation")
+        )
+        for membership in found:
+            membership.workspace.repository = getattr(membership, "connected", None)
+        return found
 
 
 class Membership(models.Model):
@@ -71,6 +88,8 @@ class Membership(models.Model):
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="memberships")
     role = models.CharField(max_length=10, choices=Role)
     joined_at = models.DateTimeField(auto_now_add=True)
+
+    objects = MembershipQuerySet.as_manager()
 
     class Meta:
         constraints = [

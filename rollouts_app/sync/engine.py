@@ -60,7 +60,8 @@ def sync(repository_id: int) -> datetime | None:
 def _with_work(repository_id: int) -> Repository | None:
     """The repository as it is now, if anything is asked of it."""
     return (
-        Repository.objects.select_related("installation")
+        Repository.objects.connected()
+        .select_related("installation")
         .filter(pk=repository_id)
         .filter(Q(full_check_requested_at__isnull=False) | Q(Exists(OPEN_RUNS)))
         .first()

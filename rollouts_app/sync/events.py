@@ -121,7 +121,7 @@ def on_installation(payload: Payload) -> Outcome:
     installation = store_installation(facts)
     # An App that was uninstalled and comes back has a new number.
     ours = [_number(repository, "id") for repository in _list(payload, "repositories")]
-    Repository.objects.filter(github_id__in=ours).update(installation=installation)
+    Repository.objects.connected().filter(github_id__in=ours).update(installation=installation)
     for repository in installation.repositories.order_by("pk"):
         _look_at_all(repository, "")
     return Outcome(f"Installation on {installation.account_login}: {action}.")
@@ -132,7 +132,7 @@ def on_installation_repositories(payload: Payload) -> Outcome:
     changed = [*_list(payload, "repositories_added"), *_list(payload, "repositories_removed")]
     ids = [_number(facts, "id") for facts in changed]
     # In one order everywhere: two deliveries that ring for the same ones wait for each other.
-    affected = list(Repository.objects.filter(github_id__in=ids).order_by("pk"))
+    affected = list(Repository.objects.connected().filter(github_id__in=ids).order_by("pk"))
     for repository in affected:
         _look_at_all(repository, "")
     text = (
@@ -154,7 +154,7 @@ HANDLERS: dict[str, Callable[[Payload], Outcome]] = {
 def _connected(payload: Payload) -> Repository | None:
     """The connected repository the payload names by number; its name is brought up to date."""
     facts = _object(payload, "repository")
-    repository = Repository.objects.filter(github_id=_number(facts, "id")).first()
+    repository = Repository.objects.connected().filter(github_id=_number(facts, "id")).first()
     full_name = _text(facts, "full_name")
     if repository and FULL_NAME.fullmatch(full_name) and repository.full_name != full_name:
         repository.full_name = full_name

@@ -18,7 +18,7 @@ def repositories_due() -> list[int]:
     interval_ago = now() - timedelta(seconds=settings.SYNC_INTERVAL_SECONDS)
     unchecked = Q(heads_checked_at=None) | Q(heads_checked_at__lte=interval_ago)
     free = Q(retry_at=None) | Q(retry_at__lte=Now())
-    due = Repository.objects.filter(unchecked & free)
+    due = Repository.objects.connected().filter(unchecked & free)
     ids = set(due.values_list("pk", flat=True))
     Repository.objects.filter(pk__in=ids, full_check_requested_at=None).update(
         full_check_requested_at=Now()

@@ -56,11 +56,8 @@ def workspace_page(view: Callable[..., HttpResponse]) -> Callable[..., HttpRespo
 
     @wraps(view)
     def wrapper(request: WorkspaceRequest, workspace: str, **kwargs: Any) -> HttpResponse:
-        request.memberships = list(
-            request.user.memberships.select_related(
-                "workspace", "workspace__repository", "workspace__repository__installation"
-            ).order_by("workspace__slug")
-        )
+        memberships = request.user.memberships.order_by("workspace__slug")
+        request.memberships = memberships.with_repositories()
         request.membership = _membership_in(workspace, request.memberships)
         request.workspace = request.membership.workspace
         if request.session.get("last_workspace") != workspace:

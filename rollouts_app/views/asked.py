@@ -47,7 +47,7 @@ def text_asked(request: WorkspaceRequest, name: str) -> str:
 
 def repository_asked(request: WorkspaceRequest) -> Repository:
     """The workspace repository. Raises Http404 when none is connected."""
-    repository = request.workspace.repository_or_none()
+    repository = request.workspace.repository
     if repository is None:
         raise Http404
     return repository

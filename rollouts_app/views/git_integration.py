@@ -89,7 +89,7 @@ class Permission:
 @workspace_page
 def git_integration(request: WorkspaceRequest) -> HttpResponse:
     """The connection and the newest lines of the history."""
-    repository = request.workspace.repository_or_none()
+    repository = request.workspace.repository
     if repository is None:
         managers = request.workspace.manager_names()
         return page(request, "git/unconnected.html", {"managers": managers}, "connection")
@@ -208,7 +208,7 @@ def _problems(repository: Repository, run: SyncRun) -> list[Problem]:
 
 
 def _connected(request: WorkspaceRequest) -> Repository:
-    repository = request.workspace.repository_or_none()
+    repository = request.workspace.repository
     if repository is None:
         raise Http404
     return repository

@@ -29,7 +29,7 @@ def new_rollout(request: WorkspaceRequest) -> HttpResponse:
     `?name=` is checked against the branch; `?since=` is the newest sync run there was when the
     dialog opened: what comes after it is what it waits for.
     """
-    repository = request.workspace.repository_or_none()
+    repository = request.workspace.repository
     part = part_asked(request, PARTS, "dialog")
     if repository is None:
         managers = request.workspace.manager_names()

@@ -109,7 +109,7 @@ def _steps(
     form: WorkspaceForm,
     status: int = 200,
 ) -> HttpResponse:
-    repository = membership.workspace.repository_or_none() if membership else None
+    repository = membership.workspace.repository if membership else None
     context: dict[str, Any] = {
         "membership": membership,
         "workspace": membership.workspace if membership else None,
@@ -205,11 +205,7 @@ def _membership(request: PersonRequest) -> Membership | None:
     asked = request.GET.get("workspace", request.session.get("last_workspace"))
     if asked == "":
         return None
-    memberships = list(
-        request.user.memberships.select_related("workspace__repository__installation").order_by(
-            "-pk"
-        )
-    )
+    memberships = request.user.memberships.order_by("-pk").with_repositories()
     newest = next(iter(memberships), None)
     return next((found for found in memberships if found.workspace.slug == asked), newest)
 

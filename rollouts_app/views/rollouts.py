@@ -33,7 +33,7 @@ LIST_PARTS = {"results": "refreshed", "catalog": "switched"}
 @workspace_page
 def rollout_list(request: WorkspaceRequest) -> HttpResponse:
     """What a branch holds: `?branch= &q= &page=`, the default branch when none is named."""
-    repository = request.workspace.repository_or_none()
+    repository = request.workspace.repository
     part = part_asked(request, LIST_PARTS, "switched")
     if repository is None:
         managers = request.workspace.manager_names()

@@ -52,7 +52,7 @@ def _take_in(delivery_id: str, event: str, payload: dict[str, Any]) -> str | Non
     delivery, is_new = WebhookDelivery.objects.get_or_create(
         delivery_id=delivery_id, defaults={"event": event, "action": action}
     )
-    if not is_new:
+    if not is_new and not delivery.arrive():
         return None
     outcome = events.receive(event, payload)
     delivery.outcome = outcome.text
