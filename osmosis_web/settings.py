@@ -104,7 +104,7 @@ if DATABASES["default"]["ENGINE"] != "django.db.backends.postgresql":
 DATABASES["default"].setdefault("OPTIONS", {}).setdefault(
     "pool", {"min_size": 1, "max_size": 10, "timeout": 10}
 )
-PROCRASTINATE_IMPORT_PATHS = ["rollouts_app.sync.tasks"]
+PROCRASTINATE_IMPORT_PATHS = ["rollouts_app.sync.tasks", "rollouts_app.sync.upkeep"]
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # Rate limits and short-lived tokens: shared by all processes, gone with the database.

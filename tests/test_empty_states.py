@@ -56,7 +56,7 @@ def test_a_first_sync_that_cannot_go_on_says_why(
     page = seen_by(ada)
     assert reason(page) == "main could not be read yet."
     assert page.text(".//*[@class='blankslate']/p") == (
-        "GitHub refuses the App. Git Integration says what to do about it."
+        "The GitHub App is suspended. Git Integration says what to do about it."
     )
 
 

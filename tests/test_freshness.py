@@ -93,7 +93,7 @@ def test_it_says_what_keeps_it_from_github(
     check_all(synced)
     shown = clock(synced.branches.get(name="main").changed_at or now())
     assert line(ada) == (
-        f"Not checked since {shown}: GitHub refuses the App. "
+        f"Not checked since {shown}: the GitHub App is suspended. "
         f"Showing {short(github)}. Open Git Integration"
     )
     assert pause(ada) == ""

@@ -42,7 +42,7 @@ def refuse_by_policy(github: GitHubEmulator, repository: Repository) -> None:
         (refuse_by_suspending, "Sync is blocked: the GitHub App is suspended on acme.", "settings"),
         (
             refuse_by_removing,
-            "Sync is blocked: GitHub does not show acme/agents to the App.",
+            "Sync is blocked: acme/agents was taken off the App's list on acme.",
             "settings",
         ),
         (

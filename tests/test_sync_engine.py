@@ -168,9 +168,9 @@ def test_it_writes_one_row_when_nothing_changed(
     check_all(agents)
     first = agents.heads_checked_at
     agents.request_full_check()
-    # Lock, repository, whether runs wait, token, runs at work, the one UPDATE, whether more was
-    # asked for, unlock.
-    with django_assert_num_queries(8):
+    # Lock, repository, whether runs wait, token for REST and for git, runs at work, the one UPDATE,
+    # whether more was asked for, unlock.
+    with django_assert_num_queries(9):
         engine.sync(agents.pk)
     agents.refresh_from_db()
     assert first

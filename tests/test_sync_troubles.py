@@ -5,13 +5,13 @@ from collections.abc import Callable, Iterator
 from datetime import timedelta
 
 import pytest
-from django.db import OperationalError, connection, connections
+from django.db import connection, connections
 from django.utils.timezone import now
 
 from rollouts_app.models import Repository, SyncRun
 from rollouts_app.sync import engine
 from rollouts_app.sync.locks import repository_lock
-from rollouts_app.sync.plan import take_up
+from rollouts_app.sync.plan import WORKER_LOST, take_up
 from tests.github_emulator import GitHubEmulator
 from tests.syncing import NAME, check_all, heads_shown, names_on, push_hint
 from tests.waiting import wait_until
@@ -19,15 +19,20 @@ from tests.waiting import wait_until
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def test_it_takes_up_what_a_dead_worker_left(agents: Repository) -> None:
+@pytest.mark.parametrize(("newer", "attempts"), [([], 2), (["2" * 40], 1)], ids=["alone", "push"])
+def test_it_ends_what_a_dead_worker_left_and_begins_anew(
+    agents: Repository, newer: list[str], attempts: int
+) -> None:
+    """W08"""
     engine.sync(agents.pk)
-    run = push_hint(agents, "main")
-    SyncRun.objects.filter(pk=run.pk).update(state="syncing", started_at=now())
-    newer = push_hint(agents, "main")
+    run = push_hint(agents, "main", "1" * 40)
+    SyncRun.objects.filter(pk=run.pk).update(state="syncing", started_at=now(), attempts=1)
+    for commit in newer:
+        push_hint(agents, "main", commit)
     engine.sync(agents.pk)
-    run.refresh_from_db()
-    newer.refresh_from_db()
-    assert (run.state, newer.state) == ("superseded", "success")
+    lost, again = agents.sync_runs.filter(pk__gte=run.pk).order_by("pk")
+    assert (lost.state, lost.reason) == ("failed", WORKER_LOST)
+    assert (again.state, again.trigger, again.attempts) == ("success", "push", attempts)
 
 
 @pytest.mark.parametrize("known", ["", "1" * 40], ids=["branch created", "other push"])
@@ -184,9 +189,9 @@ def deadlocks() -> Iterator[Callable[[], None]]:
 def test_it_blames_no_commit_for_trouble_with_our_database(
     agents: Repository, github: GitHubEmulator, deadlocks: Callable[[], None]
 ) -> None:
-    with pytest.raises(OperationalError):
-        engine.sync(agents.pk)
-    assert list(agents.sync_runs.values_list("state", flat=True)) == ["syncing"]
+    again_at = engine.sync(agents.pk)
+    assert again_at is not None
+    assert list(agents.sync_runs.values_list("state", flat=True)) == ["pending"]
     deadlocks()
     engine.sync(agents.pk)
     assert list(agents.sync_runs.values_list("state", flat=True)) == ["success"]

@@ -102,7 +102,7 @@ def test_the_timer_finds_a_push_nobody_told_of(
     ring(due)
     work_off_the_queue()
     assert agents.branches.get(name="main").commit == commit
-    assert agents.sync_runs.latest("pk").trigger == "timer"
+    assert agents.sync_runs.latest("pk").trigger == "recovered"
 
 
 def test_requests_for_one_branch_racing_leave_one_waiting_run(

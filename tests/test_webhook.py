@@ -106,7 +106,7 @@ def test_it_says_what_is_wrong_with_a_signed_body(db: None, body: bytes) -> None
     assert (response.status_code, WebhookDelivery.objects.count()) == (400, 0)
 
 
-@pytest.mark.parametrize("event", ["ping", "star", "no_such_event"])
+@pytest.mark.parametrize("event", ["star", "no_such_event"])
 def test_it_takes_note_of_events_that_do_not_concern_it(db: None, event: str) -> None:
     assert signed(event, {"zen": "…"}).status_code == 202
     assert WebhookDelivery.objects.get().outcome == (

@@ -10,6 +10,7 @@ from django.db.backends.postgresql.base import DatabaseWrapper
 
 from rollouts_app.models import Catalog, Repository, RolloutVersion, SyncRun
 from rollouts_app.sync.manual import check_now
+from rollouts_app.sync.plan import WORKER_LOST
 from tests.github_emulator import GitHubEmulator
 from tests.waiting import wait_until
 from tests.workers import start_worker
@@ -50,7 +51,8 @@ def test_it_ends_in_success_though_a_worker_was_killed_in_mid_sync(
     start()
     wait_until(lambda: is_synced(agents, github), seconds=30)
     wait_until(lambda: not SyncRun.objects.open().exists())
-    assert list(SyncRun.objects.values_list("branch__name", "state")) == [("main", "success")]
+    runs = SyncRun.objects.order_by("pk").values_list("branch__name", "state", "reason")
+    assert list(runs) == [("main", "failed", WORKER_LOST), ("main", "success", "")]
     assert (Catalog.objects.count(), RolloutVersion.objects.count()) == (1, 2)
 
 

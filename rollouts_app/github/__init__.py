@@ -7,6 +7,7 @@ come out, or one of the four errors. What a repository holds is read by git, in 
 from rollouts_app.github.client import AppClient, InstallationClient, UserClient, api_url
 from rollouts_app.github.shapes import (
     AppFacts,
+    DeliveryFacts,
     InstallationFacts,
     InstallationToken,
     RepositoryFacts,
@@ -18,6 +19,7 @@ from rollouts_app.github.signature import is_genuine
 __all__ = [
     "AppClient",
     "AppFacts",
+    "DeliveryFacts",
     "InstallationClient",
     "InstallationFacts",
     "InstallationToken",

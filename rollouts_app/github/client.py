@@ -11,10 +11,11 @@ from urllib.parse import quote
 import jwt
 
 from rollouts_app.addresses import GITHUB_COM
-from rollouts_app.errors import Denied
+from rollouts_app.errors import Cause, Denied
 from rollouts_app.github import shapes
 from rollouts_app.github.shapes import (
     AppFacts,
+    DeliveryFacts,
     InstallationFacts,
     InstallationToken,
     RepositoryFacts,
@@ -72,6 +73,20 @@ class AppClient:
         path = f"/repos/{quote(full_name)}/installation"
         return self._transport.one(shapes.read_installation, "GET", path)
 
+    def deliveries(self) -> Iterator[DeliveryFacts]:
+        """Attempts to deliver the App's webhooks, the latest first; GitHub keeps them for days.
+
+        https://docs.github.com/en/rest/apps/webhooks#list-deliveries-for-an-app-webhook
+        """
+        return self._transport.listed(shapes.read_delivery, "/app/hook/deliveries", "")
+
+    def redeliver(self, id: int) -> None:
+        """Have a delivery made again, under its old guid. `id` is that of an attempt.
+
+        https://docs.github.com/en/rest/apps/webhooks#redeliver-a-delivery-for-an-app-webhook
+        """
+        self._transport.one(lambda _answer: None, "POST", f"/app/hook/deliveries/{id}/attempts")
+
     def _app_token(self) -> str:
         """https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app/generating-a-json-web-token-jwt-for-a-github-app"""
         now = int(time.time())
@@ -86,7 +101,8 @@ class AppClient:
             # Without the cause: it may quote the key.
             raise Denied(
                 "The GitHub App's private key cannot be read. Set it to the PEM file's text as"
-                " GitHub gave it out, from BEGIN to END."
+                " GitHub gave it out, from BEGIN to END.",
+                Cause.CREDENTIALS,
             ) from None
 
 

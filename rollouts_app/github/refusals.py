@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 
-from rollouts_app.errors import Denied, GitHubError, Gone, RateLimited, Unavailable
+from rollouts_app.errors import Cause, Denied, GitHubError, Gone, RateLimited, Unavailable, cause_in
 
 # What to wait when a limit comes without a time.
 # https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api
@@ -34,9 +34,12 @@ def refusal(
     if status in (404, 410):
         return Gone(f"{said} It was deleted, or our access to it was taken away.")
     if status == 401:
-        return Denied(f"{said} The credentials are wrong, expired or revoked.{_skew(headers, now)}")
+        return Denied(
+            f"{said} The credentials are wrong, expired or revoked.{_skew(headers, now)}",
+            Cause.CREDENTIALS,
+        )
     if status in (403, 422, 451):
-        return Denied(said)
+        return Denied(said, cause_in(message))
     return Unavailable(f"{said} Trying again later may help.")
 
 

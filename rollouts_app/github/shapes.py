@@ -76,6 +76,29 @@ class RepositoryFacts:
 
 
 @dataclass(frozen=True)
+class DeliveryFacts:
+    """One attempt to deliver a webhook. `id` is the attempt's, `guid` that of the delivery.
+
+    Repetitions have the guid of what they repeat. `repository_id` and `installation_id` are 0
+    where the event is about none.
+    """
+
+    id: int
+    guid: str
+    event: str
+    action: str
+    delivered_at: datetime
+    status_code: int
+    repository_id: int
+    installation_id: int
+
+    @property
+    def has_arrived(self) -> bool:
+        """Whether it was taken in."""
+        return 200 <= self.status_code < 300
+
+
+@dataclass(frozen=True)
 class InstallationToken:
     """A token of one installation, good until `expires_at` (UTC, an hour at most)."""
 
@@ -154,6 +177,23 @@ def read_token(answer: Json) -> InstallationToken:
         expires_at=expires_at,
         permissions=_words(answer.get("permissions")),
         repository_selection=_text(answer.get("repository_selection")),
+    )
+
+
+def read_delivery(answer: Json) -> DeliveryFacts:
+    """https://docs.github.com/en/rest/apps/webhooks#list-deliveries-for-an-app-webhook"""
+    delivered_at = _moment(answer["delivered_at"])
+    if delivered_at is None:
+        raise ValueError("a delivery without a time")
+    return DeliveryFacts(
+        id=_number(answer["id"]),
+        guid=_text(answer["guid"]),
+        event=_text(answer["event"]),
+        action=_text(answer.get("action")),
+        delivered_at=delivered_at,
+        status_code=_number(answer["status_code"]),
+        repository_id=_number(answer.get("repository_id") or 0),
+        installation_id=_number(answer.get("installation_id") or 0),
     )
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 
-from rollouts_app.errors import Denied, GitHubError, Gone, RateLimited, Unavailable
+from rollouts_app.errors import Cause, Denied, GitHubError, Gone, RateLimited, Unavailable, cause_in
 
 PATIENCE_SECONDS = 60  # where a limit comes without a time
 LONGEST_WAIT_SECONDS = 7200
@@ -99,7 +99,10 @@ def _by_status(status: int, words: str, host: str, now: datetime, seconds: int) 
     if status in (404, 410):
         return Gone(f"{said} The repository was deleted, or our access to it was taken away.")
     if status in (401, 403, 451):
-        return Denied(f"{said} Check that the App is not suspended and may read the contents.")
+        cause = Cause.CREDENTIALS if status == 401 else cause_in(words)
+        return Denied(
+            f"{said} Check that the App is not suspended and may read the contents.", cause
+        )
     return Unavailable(f"{said} Trying again later may help.")
 
 
@@ -119,7 +122,8 @@ def _said(words: str) -> str:
 def _refused(_match: re.Match[str], host: str, _said: str) -> GitHubError:
     return Denied(
         f"{host} does not accept our credentials for this repository. Check that the App is"
-        " installed on it and not suspended."
+        " installed on it and not suspended.",
+        Cause.CREDENTIALS,
     )
 
 
@@ -154,7 +158,8 @@ def _corrupt(_match: re.Match[str], _host: str, said: str) -> GitHubError:
 def _no_https(_match: re.Match[str], _host: str, _said: str) -> GitHubError:
     return Denied(
         "Repositories are read by https only (by http from this machine alone). Set GITHUB_URL to"
-        " an address that begins with https://."
+        " an address that begins with https://.",
+        Cause.UNKNOWN,
     )
 
 

@@ -24,6 +24,9 @@ class Installation(models.Model):
     suspended_at = models.DateTimeField(null=True, blank=True)
     removed_at = models.DateTimeField(null=True, blank=True)
 
+    # What the App must be granted, by GitHub's words, for Git Sync to work.
+    NEEDED_PERMISSIONS: ClassVar[dict[str, str]] = {"contents": "read", "metadata": "read"}
+
     def __str__(self) -> str:
         return f"{self.account_login} ({self.github_id})"
 
@@ -32,6 +35,17 @@ class Installation(models.Model):
         """Whether the App may act there at all, as far as we were told."""
         return self.suspended_at is None and self.removed_at is None
 
+    def rename(self, login: str) -> None:
+        """Take over the account's new login."""
+        self.account_login = login
+        self.save(update_fields=["account_login"])
+
+    def note_removal(self) -> None:
+        """Record that the App is no longer installed there, keeping the first time."""
+        if self.removed_at is None:
+            self.removed_at = now()
+            self.save(update_fields=["removed_at"])
+
     @property
     def page(self) -> str:
         """Its settings at GitHub: repositories, permissions, suspension."""
@@ -39,11 +53,20 @@ class Installation(models.Model):
             settings.GITHUB_URL, self.account_login, self.account_type, self.github_id
         )
 
+    @property
+    def permissions_page(self) -> str:
+        """Where an owner of the account accepts permissions that the App asks for."""
+        return f"{self.page}/permissions/update"
+
 
 class RepositoryQuerySet(models.QuerySet["Repository"]):
     def connected(self) -> "RepositoryQuerySet":
         """Without those that were disconnected and whose rollouts are only kept."""
         return self.filter(disconnected_at=None)
+
+    def of_account(self, account_id: int) -> "RepositoryQuerySet":
+        """Those read by an installation on the account, by GitHub's number of it."""
+        return self.filter(installation__account_id=account_id)
 
 
 class Repository(models.Model):
@@ -127,6 +150,11 @@ class Repository(models.Model):
         return addresses.repository_page(settings.GITHUB_URL, self.full_name)
 
     @property
+    def owner(self) -> str:
+        """The login of the account it belongs to."""
+        return self.full_name.partition("/")[0]
+
+    @property
     def is_blocked(self) -> bool:
         """Whether waiting does not help: GitHub refuses us until somebody changes that there."""
         is_refused = bool(self.trouble) and self.trouble not in self.PASSING_TROUBLES
@@ -147,6 +175,15 @@ class Repository(models.Model):
 
     def blob_page(self, commit: str, path: str, line: int | None = None) -> str:
         return addresses.blob_page(self.page, commit, path, line)
+
+    def learn(self, **facts: Any) -> bool:
+        """Take over what GitHub says of it; returns whether anything of that is new."""
+        changed = [name for name, value in facts.items() if getattr(self, name) != value]
+        for name in changed:
+            setattr(self, name, facts[name])
+        if changed:
+            self.save(update_fields=changed)
+        return bool(changed)
 
     def request_full_check(self) -> None:
         """Ask that all heads be compared. The request ends with a check that knew of it."""
@@ -175,6 +212,15 @@ class Repository(models.Model):
         Repository.objects.filter(
             pk=self.pk, full_check_requested_at=self.full_check_requested_at
         ).update(full_check_requested_at=None)
+
+    def suspect(self, trouble: str, reason: str) -> None:
+        """Take note of trouble that GitHub told of, until it is asked.
+
+        Of a repository that is deleted GitHub also tells, in either order, that it was removed.
+        """
+        if self.trouble == self.Trouble.DELETED:
+            return
+        self.note_trouble(trouble, reason, retry_at=now())
 
     def note_trouble(self, trouble: str, reason: str, retry_at: datetime) -> None:
         """Record why GitHub could not be looked at. `trouble_since` keeps the first time."""

@@ -1,5 +1,6 @@
 """The history of Git Sync, which is also the truth about its work, and what GitHub told us."""
 
+from collections.abc import Collection
 from datetime import datetime, timedelta
 
 from django.db import IntegrityError, models, transaction
@@ -19,6 +20,10 @@ class SyncRunQuerySet(models.QuerySet["SyncRun"]):
     def for_history(self) -> "SyncRunQuerySet":
         """The newest first, with their branches."""
         return self.order_by("-pk").select_related("branch")
+
+    def newest_of(self, branches: Collection[int]) -> "SyncRunQuerySet":
+        """The newest run of each branch that has one."""
+        return self.filter(branch__in=branches).order_by("branch", "-pk").distinct("branch")
 
     def first_sync_progress(self) -> tuple[int, int]:
         """How many of the branches found when the repository was connected are read, and all."""
@@ -61,6 +66,18 @@ class SyncRunQuerySet(models.QuerySet["SyncRun"]):
                 trigger=trigger,
             )
 
+    def note_late_push(self, branch: Branch, pusher: str) -> "SyncRun | None":
+        """The run that brought the commit a branch shows, now that its webhook has come.
+
+        One that the timer began for want of a webhook was a push after all.
+        """
+        run = self.filter(branch=branch, commit=branch.commit, finished_at__isnull=False).last()
+        if run and run.trigger == SyncRun.Trigger.RECOVERED:
+            run.trigger, run.pusher = SyncRun.Trigger.PUSH, pusher or run.pusher
+            run.reason = "The timer had found this commit before its webhook came."
+            run.save(update_fields=["trigger", "pusher", "reason"])
+        return run
+
 
 class SyncRun(models.Model):
     """One attempt to make one branch's catalog equal GitHub's head."""
@@ -80,6 +97,7 @@ class SyncRun(models.Model):
         CREATED = "branch created"
         MANUAL = "sync now"
         TIMER = "timer"
+        RECOVERED = "recovered"
 
     OPEN_STATES = (State.PENDING, State.SYNCING)
 
@@ -146,6 +164,18 @@ class SyncRun(models.Model):
         self.replaced_commit = replaced or self.replaced_commit
         self.save(update_fields=["commit", "trigger", "pusher", "replaced_commit"])
 
+    def anew(self) -> "SyncRun":
+        """A run, not yet stored, that waits for the same as this one."""
+        return SyncRun(
+            repository_id=self.repository_id,
+            branch_id=self.branch_id,
+            commit=self.commit,
+            trigger=self.trigger,
+            pusher=self.pusher,
+            replaced_commit=self.replaced_commit,
+            attempts=self.attempts,
+        )
+
     def close(self, state: str, reason: str) -> None:
         """End the run."""
         self.state, self.reason, self.finished_at = state, reason, now()
@@ -176,6 +206,12 @@ class SyncRun(models.Model):
         return self.finished_at or self.started_at or self.requested_at
 
 
+class WebhookDeliveryQuerySet(models.QuerySet["WebhookDelivery"]):
+    def received(self) -> "WebhookDeliveryQuerySet":
+        """Without those that GitHub was asked to repeat and that have not come yet."""
+        return self.filter(is_received=True)
+
+
 class WebhookDelivery(models.Model):
     """One genuine delivery from GitHub, and what came of it in words.
 
@@ -196,6 +232,8 @@ class WebhookDelivery(models.Model):
     took = models.DurationField(null=True, blank=True)
     received_at = models.DateTimeField(default=now)
     is_received = models.BooleanField(default=True)
+
+    objects = WebhookDeliveryQuerySet.as_manager()
 
     class Meta:
         indexes = [

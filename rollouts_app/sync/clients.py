@@ -42,12 +42,12 @@ def token_for(installation: Installation, *, renew: bool = False) -> str:
     return token.token
 
 
-def store_for(repository: Repository, *, renew_token: bool = False) -> GitStore:
+def store_for(repository: Repository) -> GitStore:
     """The git cache of a repository, with a token that may read it."""
     return GitStore(
         cache_folder(repository),
         f"{settings.GITHUB_URL}/{repository.full_name}.git",
-        token_for(repository.installation, renew=renew_token),
+        token_for(repository.installation),
     )
 
 

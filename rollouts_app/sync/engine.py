@@ -18,6 +18,7 @@ from rollouts_app.gitstore import GitStore, Vanished
 from rollouts_app.models import Repository, SyncRun
 from rollouts_app.models.branches import is_nameable
 from rollouts_app.sync.clients import store_for
+from rollouts_app.sync.identity import Blocked, blocked_by, find_again, follow
 from rollouts_app.sync.locks import repository_lock
 from rollouts_app.sync.plan import Look, Move, plan, runs_at_work, take_up
 from rollouts_app.sync.reading import read_catalogs
@@ -34,6 +35,8 @@ LISTINGS = 3
 ROUNDS = 20
 LOCKED_RETRY = timedelta(seconds=5)
 SHORTEST_WAIT = timedelta(seconds=5)
+# How rarely a repository is looked at that GitHub has refused us for long.
+LONGEST_PAUSE = timedelta(hours=6)
 
 
 def sync(repository_id: int) -> datetime | None:
@@ -78,20 +81,35 @@ def _attempt(repository: Repository) -> datetime | None:
     except RateLimited as limit:
         return _wait(repository, Repository.Trouble.RATE_LIMITED, limit, limit.retry_at)
     except Unavailable as outage:
-        return _wait(repository, Repository.Trouble.UNAVAILABLE, outage, _backoff(repository))
-    except Gone as error:
-        _give_up(repository, Repository.Trouble.GONE, error)
-    except Denied as error:
-        _give_up(repository, Repository.Trouble.DENIED, error)
+        longest = timedelta(seconds=settings.SYNC_INTERVAL_SECONDS)
+        again_at = _backoff(repository, SHORTEST_WAIT, longest)
+        return _wait(repository, Repository.Trouble.UNAVAILABLE, outage, again_at)
+    except Blocked as block:
+        _give_up(repository, block)
+    except (InterfaceError, OperationalError):
+        # Where even this fails, the runs are those of a lost worker.
+        _put_back(repository, "The database of this server failed for a moment.")
+        log.exception("Sync of %s was broken off", repository)
+        return now() + SHORTEST_WAIT
     return None
 
 
 def _look_and_write(repository: Repository) -> None:
     try:
-        _sync_with(store_for(repository), repository)
-    except Denied:
-        # A token may be refused before its time, after a change of permissions for one.
-        _sync_with(store_for(repository, renew_token=True), repository)
+        _follow_and_sync(repository)
+    except (Denied, Gone):
+        # The name may be an old one, the token refused before its time, the App installed anew.
+        find_again(repository)
+        try:
+            _follow_and_sync(repository)
+        except (Denied, Gone) as refusal:
+            raise blocked_by(repository, refusal) from refusal
+
+
+def _follow_and_sync(repository: Repository) -> None:
+    if repository.full_check_requested_at:
+        follow(repository)
+    _sync_with(store_for(repository), repository)
 
 
 def _sync_with(store: GitStore, repository: Repository) -> None:
@@ -183,19 +201,19 @@ def _put_back(repository: Repository, reason: str) -> None:
         run.put_back(reason)
 
 
-def _give_up(repository: Repository, trouble: str, error: GitHubError) -> None:
-    """Being refused does not mend itself by asking again: runs end, the timer keeps looking."""
-    log.warning("Sync of %s failed: %s", repository, error)
+def _give_up(repository: Repository, block: Blocked) -> None:
+    """Being refused does not mend itself by asking again: runs end, the timer looks more rarely."""
+    log.warning("Sync of %s is blocked: %s", repository, block)
     interval = timedelta(seconds=settings.SYNC_INTERVAL_SECONDS)
-    repository.note_trouble(trouble, str(error), retry_at=now() + interval)
+    again_at = _backoff(repository, interval, LONGEST_PAUSE)
+    repository.note_trouble(block.trouble, str(block), retry_at=again_at)
     repository.drop_full_check()
     for run in runs_at_work(repository):
-        run.close(SyncRun.State.FAILED, str(error))
+        run.close(SyncRun.State.FAILED, str(block))
 
 
-def _backoff(repository: Repository) -> datetime:
-    """Wait as long as the outage has lasted, with jitter: that doubles from try to try."""
-    lasted = now() - repository.trouble_since if repository.trouble_since else SHORTEST_WAIT
-    longest = timedelta(seconds=settings.SYNC_INTERVAL_SECONDS)
-    wait = min(max(lasted, SHORTEST_WAIT), longest)
+def _backoff(repository: Repository, shortest: timedelta, longest: timedelta) -> datetime:
+    """Wait as long as the trouble has lasted, with jitter: that doubles from try to try."""
+    lasted = now() - repository.trouble_since if repository.trouble_since else shortest
+    wait = min(max(lasted, shortest), longest)
     return now() + wait * random.SystemRandom().uniform(0.75, 1.25)

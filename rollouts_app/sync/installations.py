@@ -1,5 +1,7 @@
 """Installations as GitHub tells of them, by webhook or by REST, and as we keep them."""
 
+from collections.abc import Mapping
+
 from rollouts_app.github import InstallationFacts
 from rollouts_app.models import Installation
 
@@ -18,3 +20,8 @@ def store_installation(facts: InstallationFacts) -> Installation:
         },
     )
     return installation
+
+
+def lacking_permissions(granted: Mapping[str, str]) -> list[str]:
+    """Of what Git Sync needs to read, what is not among the granted permissions."""
+    return [name for name in Installation.NEEDED_PERMISSIONS if not granted.get(name)]

@@ -12,6 +12,9 @@ from django.utils.timezone import now
 from rollouts_app.models import Branch, Repository, SyncRun
 
 State = SyncRun.State
+Trigger = SyncRun.Trigger
+
+WORKER_LOST = "The worker was lost in the middle of this sync; it was begun anew."
 
 
 @dataclass(frozen=True)
@@ -43,17 +46,17 @@ class Move:
 
 
 def take_up(repository: Repository) -> None:
-    """Begin the runs that wait, and those that a dead worker left unfinished.
+    """Begin the runs that wait, among them those that a dead worker left unfinished.
 
-    Before GitHub is asked: a push told of from now on leaves a run of its own, since the answer
-    may be older than the push.
+    Call it under the repository's lock: whatever is at work then was left. Before GitHub is asked:
+    a push told of from now on leaves a run of its own, since the answer may be older than the push.
     """
     if not repository.sync_runs.open().exists():
         return
     with transaction.atomic():
-        runs = repository.sync_runs.open().select_for_update().order_by("pk")
-        begun = [run.pk for run in _newest_of_each_branch(list(runs))]
-        repository.sync_runs.filter(pk__in=begun).update(
+        open_runs = list(repository.sync_runs.open().select_for_update().order_by("pk"))
+        _begin_anew(open_runs)
+        repository.sync_runs.filter(state=State.PENDING).update(
             state=State.SYNCING, started_at=now(), reason="", attempts=F("attempts") + 1
         )
 
@@ -83,12 +86,16 @@ def plan(repository: Repository, look: Look, working: list[SyncRun]) -> list[Mov
     return sorted(started, key=lambda move: move.branch.name != default)
 
 
-def _newest_of_each_branch(runs: list[SyncRun]) -> list[SyncRun]:
-    newest = {run.branch_id: run for run in runs}
-    for run in runs:
-        if newest[run.branch_id] is not run:
-            run.close(State.SUPERSEDED, "A newer push to this branch came first.")
-    return list(newest.values())
+def _begin_anew(open_runs: list[SyncRun]) -> None:
+    """End the runs that were at work, and ask again for what none that waits asks for."""
+    lost = [run for run in open_runs if run.state == State.SYNCING]
+    SyncRun.objects.filter(pk__in=[run.pk for run in lost]).update(
+        state=State.FAILED, finished_at=now(), reason=WORKER_LOST
+    )
+    waiting = {run.branch_id for run in open_runs if run.state == State.PENDING}
+    SyncRun.objects.bulk_create(
+        [run.anew() for run in lost if run.branch_id not in waiting], batch_size=1000
+    )
 
 
 def _branches(repository: Repository, look: Look, working: Iterable[SyncRun]) -> dict[str, Branch]:
@@ -148,6 +155,8 @@ def _start(
 ) -> list[Move]:
     """Give each moving branch a run that says syncing."""
     trigger = _trigger_of_discoveries(repository, runs.values())
+    if trigger in {Trigger.RECOVERED, Trigger.TIMER}:
+        moving = _without_cancelled(look, moving, runs)
     started_at = now()
     discovered = SyncRun.objects.bulk_create(
         [
@@ -170,10 +179,18 @@ def _start(
     return [Move(branch, all_runs[branch.pk], look.heads[branch.name]) for branch in moving]
 
 
-def _trigger_of_discoveries(repository: Repository, working: Iterable[SyncRun]) -> str:
+def _trigger_of_discoveries(repository: Repository, working: Iterable[SyncRun]) -> Trigger:
     """Why we looked at branches that nobody had announced."""
     if repository.heads_checked_at is None:
-        return SyncRun.Trigger.CONNECTED
-    if any(run.trigger == SyncRun.Trigger.MANUAL for run in working):
-        return SyncRun.Trigger.MANUAL
-    return SyncRun.Trigger.TIMER
+        return Trigger.CONNECTED
+    if any(run.trigger == Trigger.MANUAL for run in working):
+        return Trigger.MANUAL
+    # While GitHub kept us out, a webhook may well have come, and its run have failed.
+    return Trigger.TIMER if repository.trouble else Trigger.RECOVERED
+
+
+def _without_cancelled(look: Look, moving: list[Branch], runs: dict[int, SyncRun]) -> list[Branch]:
+    """What somebody cancelled, the timer does not begin again."""
+    newest = SyncRun.objects.newest_of({branch.pk for branch in moving if branch.pk not in runs})
+    cancelled = {run.branch_id: run.commit for run in newest if run.state == State.CANCELLED}
+    return [branch for branch in moving if cancelled.get(branch.pk) != look.heads[branch.name]]

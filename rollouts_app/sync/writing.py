@@ -130,7 +130,7 @@ MOVE_BRANCHES = """
 """
 END_RUNS = """
     UPDATE rollouts_app_syncrun AS run
-    SET fetched_at = %s, finished_at = %s, reason = '', commit = news.commit, state = news.state,
+    SET fetched_at = %s, finished_at = %s, commit = news.commit, state = news.state,
         author = news.author, subject = news.subject, is_new_branch = news.is_new,
         catalog_before_id = news.before, catalog_after_id = news.after
     FROM unnest(

@@ -6,21 +6,13 @@ from datetime import datetime, timedelta
 from django.utils.timezone import now
 
 from rollouts_app.models import Branch, Repository, SyncRun
-
-PASSING_TROUBLES = {Repository.Trouble.RATE_LIMITED.value, Repository.Trouble.UNAVAILABLE.value}
+from rollouts_app.views.trouble import trouble_of
 
 # Seconds between two questions of a page that waits; a state not named here asks no more.
 PAUSES = {"syncing": 2, "checking": 2, "reading": 2, "absent": 5, "waiting": 15, "overdue": 15}
 
 # How long somebody who asked for a look at GitHub is told that it is on its way.
 PATIENCE = timedelta(seconds=60)
-
-CAUSES = {
-    Repository.Trouble.GONE.value: "GitHub does not show {repository} to the App.",
-    Repository.Trouble.DENIED.value: "GitHub refuses the App.",
-    Repository.Trouble.RATE_LIMITED.value: "GitHub limits our requests.",
-    Repository.Trouble.UNAVAILABLE.value: "GitHub gives no usable answer.",
-}
 
 
 @dataclass(frozen=True)
@@ -87,7 +79,7 @@ def _state(
 ) -> str:
     if branch and branch.deleted_at and not runs:
         return "deleted"
-    if repository.trouble in PASSING_TROUBLES:
+    if repository.trouble in repository.PASSING_TROUBLES:
         return "waiting"
     is_asked = _is_asked(repository, runs)
     if repository.is_blocked and not is_asked:
@@ -119,11 +111,8 @@ def _is_asked(repository: Repository, runs: list[SyncRun]) -> bool:
 
 def _cause(repository: Repository) -> str:
     """What keeps us from GitHub, as a sentence; empty when nothing does."""
-    if repository.installation.removed_at:
-        return "the GitHub App is not installed any more."
-    if repository.installation.suspended_at:
-        return "the GitHub App is suspended."
-    return CAUSES.get(repository.trouble, "").format(repository=repository.full_name)
+    trouble = trouble_of(repository)
+    return trouble.cause if trouble else ""
 
 
 def _still_to_come(time: datetime | None) -> datetime | None:

@@ -27,9 +27,6 @@ from rollouts_app.views.trouble import trouble_of
 NEWEST_RUNS = 20
 RUNS_A_PAGE = 50
 
-# What the App must be granted, by GitHub's words, for Git Sync to work.
-NEEDED_PERMISSIONS = {"contents": "read", "metadata": "read"}
-
 # What a line of the history is called when there is no commit message to call it by.
 TITLES = {
     SyncRun.Trigger.CONNECTED.value: "First sync",
@@ -37,6 +34,7 @@ TITLES = {
     SyncRun.Trigger.CREATED.value: "New branch",
     SyncRun.Trigger.MANUAL.value: "Sync now",
     SyncRun.Trigger.TIMER.value: "Check by the timer",
+    SyncRun.Trigger.RECOVERED.value: "Check by the timer",
 }
 CAUSES = {
     SyncRun.Trigger.CONNECTED.value: "The repository was connected",
@@ -44,6 +42,7 @@ CAUSES = {
     SyncRun.Trigger.CREATED.value: "The branch was created",
     SyncRun.Trigger.MANUAL.value: "Somebody pressed Sync now",
     SyncRun.Trigger.TIMER.value: "The timer found a new commit",
+    SyncRun.Trigger.RECOVERED.value: "Recovered: the webhook never arrived",
 }
 
 
@@ -97,7 +96,7 @@ def git_integration(request: WorkspaceRequest) -> HttpResponse:
     context = {
         "repository": repository,
         "permissions": _permissions(repository),
-        "last_delivery": repository.deliveries.order_by("-received_at").first(),
+        "last_delivery": repository.deliveries.received().order_by("-received_at").first(),
         "runs": runs,
         **_liveness(repository, runs),
     }
@@ -180,7 +179,8 @@ def _liveness(repository: Repository, runs: list[RunRow]) -> dict[str, Any]:
 def _permissions(repository: Repository) -> list[Permission]:
     """What the App was granted, first what Git Sync needs."""
     granted = repository.installation.permissions
-    names = [*NEEDED_PERMISSIONS, *sorted(granted.keys() - NEEDED_PERMISSIONS)]
+    needed = repository.installation.NEEDED_PERMISSIONS
+    names = [*needed, *sorted(granted.keys() - needed)]
     return [
         Permission(name.replace("_", " ").capitalize(), granted.get(name, "")) for name in names
     ]

@@ -6,36 +6,96 @@ from datetime import datetime
 from rollouts_app.models import Repository
 
 UNINSTALLED, SUSPENDED = "uninstalled", "suspended"
-PASSING = {Repository.Trouble.RATE_LIMITED.value, Repository.Trouble.UNAVAILABLE.value}
 
-# Cause and next step of each kind of trouble.
+
+@dataclass(frozen=True)
+class Words:
+    """What is said of one kind of trouble.
+
+    `title` and `advice` stand on Git Integration; `cause` is the short form of the freshness line;
+    `page` is what the page at GitHub that helps is called, empty where none does.
+    """
+
+    title: str
+    advice: str
+    cause: str
+    page: str = ""
+
+
+INSTALLATION = "Open the installation on GitHub"
 WORDS = {
-    UNINSTALLED: (
+    UNINSTALLED: Words(
         "Sync is blocked: the GitHub App is no longer installed on {account}.",
         "Install it again for {repository}, and Git Sync goes on by itself.",
+        "the GitHub App is not installed any more.",
     ),
-    SUSPENDED: (
+    SUSPENDED: Words(
         "Sync is blocked: the GitHub App is suspended on {account}.",
         "An owner of {account} can unsuspend it on GitHub. Git Sync then goes on by itself.",
+        "the GitHub App is suspended.",
+        INSTALLATION,
     ),
-    Repository.Trouble.GONE.value: (
+    Repository.Trouble.GONE.value: Words(
         "Sync is blocked: GitHub does not show {repository} to the App.",
-        "It was deleted, or the App may no longer read it. Give the App access to it on GitHub, "
-        "and Git Sync goes on by itself.",
+        "It was deleted, moved to another account, or taken off the App's list of repositories. "
+        "Give the App access to it on GitHub, and Git Sync goes on by itself.",
+        "GitHub does not show {repository} to the App.",
+        INSTALLATION,
     ),
-    Repository.Trouble.DENIED.value: (
+    Repository.Trouble.DELETED.value: Words(
+        "Sync is blocked: {repository} was deleted on GitHub.",
+        "If it is restored there, Git Sync goes on by itself. A new repository of the same name is "
+        "another one: disconnect this one and connect that.",
+        "GitHub no longer has {repository}.",
+    ),
+    Repository.Trouble.REMOVED.value: Words(
+        "Sync is blocked: {repository} was taken off the App's list on {account}.",
+        "Add it to the repositories that the App may read, and Git Sync goes on by itself.",
+        "the App may no longer read {repository}.",
+        INSTALLATION,
+    ),
+    Repository.Trouble.MOVED.value: Words(
+        "Sync is blocked: the repository was moved to {owner}, where the App is not installed.",
+        "Install the App on {owner} for {repository}, and Git Sync goes on by itself.",
+        "the repository was moved to {owner}, where the App is not installed.",
+    ),
+    Repository.Trouble.PERMISSION.value: Words(
+        "Sync is blocked: the App lacks a permission on {account}.",
+        "An owner of {account} can accept what the App asks for on GitHub. Git Sync then goes on "
+        "by itself.",
+        "the App lacks a permission on {account}.",
+        "Review the permissions on GitHub",
+    ),
+    Repository.Trouble.POLICY.value: Words(
+        "Sync is blocked: a policy of {account} keeps the App out.",
+        "An owner of {account} can let this server in on GitHub: by adding its address to the IP "
+        "allow list, or by what the sentence below names. Then press Sync now.",
+        "a policy of {account} keeps the App out.",
+        INSTALLATION,
+    ),
+    Repository.Trouble.DENIED.value: Words(
         "Sync is blocked: GitHub refuses the App access to {repository}.",
-        "Check on GitHub that the App may read contents, that no new permission waits to be "
-        "accepted, and that no policy of {account} keeps it out. Then press Sync now.",
+        "Check on GitHub that the App may read contents and that no new permission waits to be "
+        "accepted. Then press Sync now.",
+        "GitHub refuses the App.",
+        INSTALLATION,
     ),
-    Repository.Trouble.RATE_LIMITED.value: (
+    Repository.Trouble.APP.value: Words(
+        "Sync is blocked: GitHub does not accept this server's GitHub App.",
+        "The administrator of this server should check GITHUB_APP_ID, the private key and the "
+        "server's clock. Then press Sync now.",
+        "GitHub does not accept this server's GitHub App.",
+    ),
+    Repository.Trouble.RATE_LIMITED.value: Words(
         "Sync waits: GitHub limits our requests.",
         "There is nothing to do: it goes on by itself.",
+        "GitHub limits our requests.",
     ),
-    Repository.Trouble.UNAVAILABLE.value: (
+    Repository.Trouble.UNAVAILABLE.value: Words(
         "Sync waits: GitHub gave no usable answer.",
         "It is tried again by itself. If it stays so, the administrator of this server should "
         "check its connection to GitHub.",
+        "GitHub gives no usable answer.",
     ),
 }
 
@@ -44,27 +104,29 @@ WORDS = {
 class Trouble:
     """Why the page is not as fresh as it should be.
 
-    `kind` is a key of WORDS; `said` quotes GitHub; `link` leads to the installation's settings at
-    GitHub where those can help.
+    `kind` is a key of WORDS; `said` quotes GitHub; `page` leads to where at GitHub it can be ended
+    and `page_name` says what that is.
     """
 
     kind: str
     title: str
     advice: str
+    cause: str
     said: str
     since: datetime | None
     retry_at: datetime | None
-    link: str
+    page: str
+    page_name: str
 
     @property
     def is_passing(self) -> bool:
         """Whether it ends without anybody doing anything."""
-        return self.kind in PASSING
+        return self.kind in Repository.PASSING_TROUBLES
 
     @property
     def needs_installing(self) -> bool:
-        """Whether the App has to be installed again."""
-        return self.kind == UNINSTALLED
+        """Whether the App has to be installed, again or elsewhere."""
+        return self.kind in {UNINSTALLED, Repository.Trouble.MOVED.value}
 
 
 def trouble_of(repository: Repository) -> Trouble | None:
@@ -72,22 +134,28 @@ def trouble_of(repository: Repository) -> Trouble | None:
     kind = _kind(repository)
     if not kind:
         return None
-    installation = repository.installation
-    names = {"account": installation.account_login, "repository": repository.full_name}
-    title, advice = WORDS[kind]
+    words, installation = WORDS[kind], repository.installation
+    names = {
+        "account": installation.account_login,
+        "repository": repository.full_name,
+        "owner": repository.owner,
+    }
+    is_permission = kind == Repository.Trouble.PERMISSION
     return Trouble(
         kind=kind,
-        title=title.format(**names),
-        advice=advice.format(**names),
+        title=words.title.format(**names),
+        advice=words.advice.format(**names),
+        cause=words.cause.format(**names),
         said=repository.trouble_reason,
         since=repository.trouble_since or installation.removed_at or installation.suspended_at,
         retry_at=repository.retry_at,
-        link="" if kind in PASSING or kind == UNINSTALLED else installation.page,
+        page=installation.permissions_page if is_permission else installation.page,
+        page_name=words.page,
     )
 
 
 def _kind(repository: Repository) -> str:
-    if repository.installation.removed_at:
+    if repository.installation.removed_at and repository.trouble != Repository.Trouble.MOVED:
         return UNINSTALLED
     if repository.installation.suspended_at:
         return SUSPENDED

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_POST
 from rollouts_app.catalog import json_safe
 from rollouts_app.github import is_genuine
 from rollouts_app.models import WebhookDelivery
-from rollouts_app.sync import events
+from rollouts_app.sync import events, hearing
 
 log = logging.getLogger(__name__)
 
@@ -33,6 +33,7 @@ def github_webhook(request: HttpRequest) -> HttpResponse:
     signature = request.headers.get("X-Hub-Signature-256")
     if not is_genuine(request.body, signature, settings.GITHUB_APP_WEBHOOK_SECRET):
         log.warning("Refused a webhook delivery: its signature is not ours.")
+        hearing.note_refused(request.headers)
         return HttpResponse("The signature does not fit the webhook secret.", status=401)
     payload = _payload(request)
     delivery_id = request.headers.get("X-GitHub-Delivery", "")

@@ -17,6 +17,8 @@ from procrastinate.exceptions import ConnectorException
 from procrastinate.jobs import DeleteJobCondition, Status
 from procrastinate.psycopg_connector import PsycopgConnector
 
+from rollouts_app.sync import upkeep
+
 # Repositories synced at the same time by one worker.
 CONCURRENCY = 4
 # A worker without a heartbeat for this long is taken for dead, and its jobs are done again.
@@ -55,6 +57,7 @@ class Command(BaseCommand):
     help = "Syncs repositories. Start as many as you like, on as many machines as you like."
 
     def handle(self, *args: Any, **options: Any) -> None:
+        upkeep.begin()
         connector = WatchedConnector(kwargs=connector_params())
         with app.replace_connector(connector) as worker_app:
             asyncio.run(work(worker_app, connector))

@@ -1,0 +1,166 @@
+"""A repository is known by its number: names, owners and default branches change around it."""
+
+from collections.abc import Callable
+
+import pytest
+
+from rollouts_app.models import Repository
+from rollouts_app.sync import engine
+from tests.conftest import receive
+from tests.github_emulator import GitHubEmulator
+from tests.syncing import NAME, check_all, heads_shown
+
+pytestmark = pytest.mark.django_db
+
+Change = Callable[[GitHubEmulator], str]
+
+
+def rename(github: GitHubEmulator) -> str:
+    github.rename_repository(NAME, "robots", by="ada")
+    return "acme/robots"
+
+
+def rename_owner(github: GitHubEmulator) -> str:
+    github.rename_account("acme", "acme-labs", by="ada")
+    return "acme-labs/agents"
+
+
+def transfer(github: GitHubEmulator) -> str:
+    """To an account where the App is installed."""
+    github.add_organization("umbrella", owners=["ada"])
+    github.install("umbrella", repositories="all", by="ada")
+    github.transfer_repository(NAME, "umbrella", by="ada")
+    return "umbrella/agents"
+
+
+def transfer_public(github: GitHubEmulator) -> str:
+    github.make_public(NAME, by="ada")
+    return transfer(github)
+
+
+CHANGES = [rename, rename_owner, transfer, transfer_public]
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("is_told", [True, False], ids=["told", "not told"])
+def test_the_connection_follows(
+    agents: Repository, github: GitHubEmulator, change: Change, is_told: object
+) -> None:
+    """R02, R05: with the webhook and without."""
+    engine.sync(agents.pk)
+    github.deliver = receive if is_told else None
+    name = change(github)
+    github.wait_for_deliveries()
+    commit = github.push(name, "main", {"moved": "1"})
+    check_all(agents)
+    assert (agents.full_name, agents.trouble) == (name, "")
+    assert agents.installation.account_login == name.partition("/")[0]
+    assert heads_shown(agents) == {"main": commit}
+
+
+def test_a_push_under_the_new_name_is_enough(agents: Repository, github: GitHubEmulator) -> None:
+    """R01: the event of the renaming itself was lost."""
+    engine.sync(agents.pk)
+    github.deliver = None
+    name = rename(github)
+    github.deliver = receive
+    commit = github.push(name, "main", {"moved": "1"})
+    engine.sync(agents.pk)
+    agents.refresh_from_db()
+    assert (agents.full_name, heads_shown(agents)) == (name, {"main": commit})
+
+
+def test_it_is_not_fooled_by_another_repository_under_its_old_name(
+    agents: Repository, github: GitHubEmulator
+) -> None:
+    engine.sync(agents.pk)
+    shown = heads_shown(agents)
+    github.deliver = None
+    rename(github)
+    github.create_repository(NAME, files={"rollouts/other/main.py": "1"})
+    github.add_repositories(agents.installation.github_id, [NAME], by="ada")
+    check_all(agents)
+    assert (agents.full_name, heads_shown(agents)) == ("acme/robots", shown)
+
+
+def test_it_says_that_a_repository_was_deleted_though_its_name_is_used_again(
+    agents: Repository, github: GitHubEmulator
+) -> None:
+    engine.sync(agents.pk)
+    shown = heads_shown(agents)
+    github.deliver = receive
+    github.delete_repository(NAME, by="ada")
+    github.create_repository(NAME, files={"rollouts/other/main.py": "1"})
+    github.add_repositories(agents.installation.github_id, [NAME], by="ada")
+    github.wait_for_deliveries()
+    check_all(agents)
+    assert (agents.trouble, heads_shown(agents)) == ("deleted", shown)
+
+
+@pytest.mark.parametrize("publish", [True, False], ids=["public", "private"])
+def test_it_waits_for_the_app_on_the_new_owner(
+    agents: Repository, github: GitHubEmulator, publish: object
+) -> None:
+    """R05: moved to an account without the App; the data stays, and all goes on once it is there.
+
+    What GitHub shows of a private repository does not tell a move from a deletion.
+    """
+    engine.sync(agents.pk)
+    shown = heads_shown(agents)
+    github.deliver = None
+    if publish:
+        github.make_public(NAME, by="ada")
+    github.add_organization("umbrella", owners=["ada"])
+    github.transfer_repository(NAME, "umbrella", by="ada")
+    check_all(agents)
+    assert (agents.trouble, heads_shown(agents)) == ("moved" if publish else "gone", shown)
+    github.deliver = receive
+    github.install("umbrella", repositories=["umbrella/agents"], by="ada")
+    commit = github.push("umbrella/agents", "main", {"moved": "1"})
+    github.wait_for_deliveries()
+    check_all(agents)
+    assert (agents.full_name, agents.trouble) == ("umbrella/agents", "")
+    assert heads_shown(agents) == {"main": commit}
+
+
+def test_it_learns_of_another_default_branch_without_being_told(
+    agents: Repository, github: GitHubEmulator
+) -> None:
+    """R06"""
+    engine.sync(agents.pk)
+    github.deliver = None
+    github.create_branch(NAME, "trunk", "main")
+    github.edit_repository(NAME, default_branch="trunk", by="ada")
+    check_all(agents)
+    assert agents.default_branch == "trunk"
+
+
+def test_it_learns_who_may_see_it_and_whether_it_is_archived(
+    agents: Repository, github: GitHubEmulator
+) -> None:
+    github.deliver = None
+    github.make_public(NAME, by="ada")
+    github.archive(NAME, by="ada")
+    check_all(agents)
+    assert (agents.is_private, agents.is_archived) == (False, True)
+    github.deliver = receive
+    github.unarchive(NAME, by="ada")
+    github.make_private(NAME, by="ada")
+    github.wait_for_deliveries()
+    agents.refresh_from_db()
+    assert (agents.is_private, agents.is_archived) == (True, False)
+
+
+def test_it_finds_the_app_installed_anew_without_being_told(
+    agents: Repository, github: GitHubEmulator
+) -> None:
+    engine.sync(agents.pk)
+    github.deliver = None
+    github.uninstall(agents.installation.github_id, by="ada")
+    check_all(agents)
+    assert agents.installation.removed_at is not None
+    number = github.install("acme", repositories="all", by="ada")
+    commit = github.push(NAME, "main", {"again": "1"})
+    check_all(agents)
+    assert (agents.installation.github_id, agents.trouble) == (number, "")
+    assert (agents.is_blocked, heads_shown(agents)) == (False, {"main": commit})
