@@ -62,9 +62,13 @@ Route = Callable[..., Answer]
 
 
 class Routes:
-    """Addresses, tried in the order they were added; `{name}` is one segment, `{name:rest}` any."""
+    """Addresses, tried in the order they were added; `{name}` is one segment, `{name:rest}` any.
+
+    `served` lists them as (method, address).
+    """
 
     def __init__(self) -> None:
+        self.served: list[tuple[str, str]] = []
         self._routes: list[tuple[str, re.Pattern[str], Route]] = []
 
     def add(self, method: str, address: str) -> Callable[[Route], Route]:
@@ -72,6 +76,7 @@ class Routes:
         pattern = re.sub(r"\\\{(\w+)(:rest)?\\\}", _group, re.escape(address))
 
         def register(route: Route) -> Route:
+            self.served.append((method, address))
             self._routes.append((method, re.compile(f"^{pattern}/?$"), route))
             return route
 
@@ -79,6 +84,7 @@ class Routes:
 
     def include(self, more: "Routes") -> None:
         """Try these addresses, too."""
+        self.served += more.served
         self._routes += more._routes
 
     def answer(self, request: Request) -> Answer | None:
