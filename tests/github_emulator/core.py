@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from . import payloads
 from .bare import BareRepository
 from .budget import Budget
 from .records import Account, App, Installation, Repository
@@ -149,7 +150,10 @@ class Core:
         installation: Installation | None = None,
         repository: Repository | None = None,
     ) -> None:
-        """Tell the App of something that happened."""
+        """Tell the App of something that happened. ValueError for what `payloads` does not list."""
+        kind = "-".join(filter(None, [name, payload.get("action")])).replace("_", "-")
+        if kind not in payloads.SENT:
+            raise ValueError(f"payloads.SENT does not list {kind}: list it, and let it be judged.")
         installation_id = installation.id if installation else None
         event = Event(name, payload, installation_id, repository.id if repository else None)
         with self.changing():

@@ -1,17 +1,14 @@
-"""The App's installations, and the tokens that come with them."""
+"""The App's installations, and what they were granted."""
 
-import secrets
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Literal
 
 from . import payloads
 from .core import UnknownName
-from .records import Account, Installation, Repository, Selection, Token
+from .records import Account, Installation, Repository, Selection
 from .repositories import Repositories
 
-INSTALLATION_TOKEN_SECONDS = 3600
-USER_TOKEN_SECONDS = 8 * 3600
-REFRESH_TOKEN_SECONDS = 15897600
+LEVELS = ("read", "write", "admin")
 
 
 class Installations(Repositories):
@@ -68,6 +65,21 @@ class Installations(Repositories):
             installation.suspended_at = installation.suspended_by = None
             installation.updated_at = self.clock()
             self._tell("unsuspend", installation, by)
+
+    def edit_app_permissions(self, permissions: Mapping[str, str]) -> None:
+        """The App's owner changes what it asks for: installations lose what it no longer asks for
+        at once, and get what is new or more when their owners accept it.
+
+        https://docs.github.com/en/apps/maintaining-github-apps/modifying-a-github-app-registration
+        """
+        with self.changing() as state:
+            self.app.permissions = dict(permissions)
+            for installation in state.installations.values():
+                installation.permissions = {
+                    name: min(level, permissions[name], key=LEVELS.index)
+                    for name, level in installation.permissions.items()
+                    if name in permissions
+                }
 
     def accept_permissions(self, installation_id: int, *, by: str | None = None) -> None:
         """The owner accepts what the App asks for now: `app.permissions` and `app.events`."""
@@ -126,63 +138,6 @@ class Installations(Repositories):
         """The installation on an account."""
         everywhere = self.state.installations.values()
         return next((i for i in everywhere if i.account_id == account.id), None)
-
-    def token_for(
-        self,
-        installation_id: int,
-        *,
-        permissions: dict[str, str] | None = None,
-        repository_ids: list[int] | None = None,
-    ) -> str:
-        """A token of the installation, valid for an hour; optionally for less than all it may do.
-
-        GitHub's newer form `ghs_APPID_JWT` is several hundred characters long.
-        """
-        installation = self.installation(installation_id)
-        looks_like_a_jwt = ".".join(secrets.token_urlsafe(size) for size in (27, 210, 256))
-        token = Token(
-            value=f"ghs_{self.app.id}_{looks_like_a_jwt}",
-            kind="installation",
-            subject=installation_id,
-            expires_at=self.clock() + INSTALLATION_TOKEN_SECONDS,
-            permissions=dict(installation.permissions if permissions is None else permissions),
-            repository_ids=repository_ids,
-        )
-        return self.keep_token(token)
-
-    def user_token(self, login: str) -> str:
-        """A token by which the App acts as a person, valid for eight hours."""
-        person = self.account_named(login)
-        expires_at = self.clock() + USER_TOKEN_SECONDS
-        value = f"ghu_{secrets.token_urlsafe(27)}"
-        return self.keep_token(Token(value, "user", person.id, expires_at))
-
-    def refresh_token(self, login: str) -> str:
-        """What a new user token can be had for, once, within half a year."""
-        person = self.account_named(login)
-        expires_at = self.clock() + REFRESH_TOKEN_SECONDS
-        value = f"ghr_{secrets.token_urlsafe(57)}"
-        return self.keep_token(Token(value, "refresh", person.id, expires_at))
-
-    def token_reaches(self, token: Token, repository: Repository) -> bool:
-        """Whether an installation's token gives access to a repository."""
-        installation = self.installation(token.subject)
-        limited = token.repository_ids is not None and repository.id not in token.repository_ids
-        return not limited and repository in self.state.repositories_of(installation)
-
-    def keep_token(self, token: Token) -> str:
-        """Remember a token; those long expired are forgotten."""
-        now = self.clock()
-        with self.changing() as state:
-            fresh = {t.value: t for t in state.tokens.values() if t.expires_at > now}
-            state.tokens = {**fresh, token.value: token}
-        return token.value
-
-    def expire_tokens(self) -> None:
-        """Let every installation and user token run out now; refresh tokens stay good."""
-        with self.changing() as state:
-            tokens = state.tokens.values()
-            state.tokens = {token.value: token for token in tokens if token.kind == "refresh"}
 
     def _drop_tokens(self, installation_id: int) -> None:
         tokens = self.state.tokens

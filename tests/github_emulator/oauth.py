@@ -10,10 +10,10 @@ import secrets
 from urllib.parse import urlencode, urlsplit
 
 from . import pages
-from .installations import REFRESH_TOKEN_SECONDS, USER_TOKEN_SECONDS
 from .markup import element, link
 from .records import Grant
 from .settings import World
+from .tokens import REFRESH_TOKEN_SECONDS, USER_TOKEN_SECONDS
 from .web import Answer, Request, Routes, json_answer, redirect, with_query
 
 ROUTES = Routes()

@@ -12,6 +12,17 @@ from .records import Account, App, Installation, Repository
 from .shapes import Json, Shapes, node_id, timestamp
 
 MOST_COMMITS = 2048
+# Every event the emulator sends, with its action, as GitHub's description of webhooks names them.
+SENT = {
+    *("create", "delete", "push", "ping", "meta-deleted", "github-app-authorization-revoked"),
+    *(f"installation-{action}" for action in ("created", "deleted", "suspend", "unsuspend")),
+    "installation-new-permissions-accepted",
+    *(f"installation-repositories-{action}" for action in ("added", "removed")),
+    "installation-target-renamed",
+    *(f"repository-{action}" for action in ("archived", "created", "deleted", "edited")),
+    *(f"repository-{action}" for action in ("privatized", "publicized", "renamed")),
+    *(f"repository-{action}" for action in ("transferred", "unarchived")),
+}
 
 
 @dataclass(frozen=True)
@@ -187,21 +198,37 @@ def installation_target(
 
 def ping(app: App, now: float) -> Json:
     """`ping`: the App's webhook address was set."""
+    hook = {**_hook(app, now), "app_id": app.id}
+    return {"zen": "Keep it logically awesome.", "hook_id": app.id, "hook": hook}
+
+
+def meta_deleted(app: App, now: float, sender: Account, shapes: Shapes) -> Json:
+    """`meta`: the App's webhook was deleted."""
+    hook = _hook(app, now)
+    return {
+        "action": "deleted",
+        "hook_id": app.id,
+        "hook": hook,
+        "sender": shapes.account(sender),
+    }
+
+
+def authorization_revoked(shapes: Shapes, person: Account) -> Json:
+    """`github_app_authorization`: a person takes back what they let the App do for them."""
+    return {"action": "revoked", "sender": shapes.account(person)}
+
+
+def _hook(app: App, now: float) -> Json:
     config = {"content_type": "json", "insecure_ssl": "0", "secret": "********"}
     return {
-        "zen": "Keep it logically awesome.",
-        "hook_id": app.id,
-        "hook": {
-            "type": "App",
-            "id": app.id,
-            "name": "web",
-            "active": True,
-            "events": app.events,
-            "config": {**config, "url": app.webhook_url or ""},
-            "updated_at": timestamp(now),
-            "created_at": timestamp(app.created_at),
-            "app_id": app.id,
-        },
+        "type": "App",
+        "id": app.id,
+        "name": "web",
+        "active": True,
+        "events": app.events,
+        "config": {**config, "url": app.webhook_url or ""},
+        "updated_at": timestamp(now),
+        "created_at": timestamp(app.created_at),
     }
 
 

@@ -39,6 +39,7 @@ class Repositories(People):
                 state.next_id(), owner.id, name, private, default_branch, now, now, now, description
             )
             state.repositories[repository.id] = repository
+            state.forget_name(full_name)
             self.bare(repository).create(default_branch)
             self.tell_repository("created", repository, self.owner_of(owner))
             installation = state.installation_for(repository)
@@ -259,11 +260,12 @@ class Repositories(People):
         )
 
     def _listener(self, repository: Repository, event: str) -> Installation | None:
-        """The installation that hears of an event: neither suspended nor unsubscribed."""
+        """The installation that hears of an event: subscribed, permitted and not suspended."""
         installation = self.state.installation_for(repository)
         if not installation or installation.suspended_at or event not in installation.events:
             return None
-        return installation
+        needed = "metadata" if event == "repository" else "contents"
+        return installation if needed in installation.permissions else None
 
 
 def _concerns(event: str, change: RefChange) -> bool:

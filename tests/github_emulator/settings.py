@@ -3,12 +3,12 @@
 import shutil
 
 from . import payloads
-from .installations import Installations
 from .records import Account, Repository
 from .shapes import Json
+from .tokens import Tokens
 
 
-class World(Installations):
+class World(Tokens):
     """All of the emulator but its door."""
 
     def edit_repository(
@@ -65,8 +65,7 @@ class World(Installations):
         repository, sender = self._repository_and_sender(full_name, by)
         with self.changing():
             changes = {"repository": {"name": {"from": repository.name}}}
-            self._remember_name(repository)
-            repository.name = name
+            self._take_name(repository, owner_id=repository.owner_id, name=name)
             self._updated("renamed", repository, sender, changes)
 
     def transfer_repository(self, full_name: str, to: str, *, by: str | None = None) -> None:
@@ -78,8 +77,8 @@ class World(Installations):
         with self.changing() as state:
             former = state.accounts[repository.owner_id]
             self._leave_installation(repository, sender)
-            self._remember_name(repository)
-            repository.owner_id = self.account_named(to).id
+            owner_id = self.account_named(to).id
+            self._take_name(repository, owner_id=owner_id, name=repository.name)
             if former.type == "Organization":
                 origin = {"organization": self.shapes.organization(former)}
             else:
@@ -118,6 +117,12 @@ class World(Installations):
         body = payloads.ping(app, self.clock())
         self.announce("ping", body)
 
+    def tell_webhook_deleted(self, *, by: str) -> None:
+        """Send what GitHub sends, to the old address, when the App's webhook is deleted."""
+        sender = self.account_named(by)
+        body = payloads.meta_deleted(self.app, self.clock(), sender, self.shapes)
+        self.announce("meta", body)
+
     def _repository_and_sender(self, full_name: str, by: str | None) -> tuple[Repository, Account]:
         repository = self.repository_named(full_name)
         owner = self.state.accounts[repository.owner_id]
@@ -128,6 +133,15 @@ class World(Installations):
     ) -> None:
         repository.updated_at = self.clock()
         self.tell_repository(action, repository, sender, changes)
+
+    def _take_name(self, repository: Repository, *, owner_id: int, name: str) -> None:
+        """Give the repository a name that is free; the old one leads to it from now on."""
+        full_name = f"{self.state.accounts[owner_id].login}/{name}"
+        if self.state.repository(full_name) not in (None, repository):
+            raise ValueError(f"There is a repository called {full_name} already.")
+        self._remember_name(repository)
+        repository.owner_id, repository.name = owner_id, name
+        self.state.forget_name(full_name)
 
     def _remember_name(self, repository: Repository) -> None:
         repository.former_names.append(self.state.full_name(repository).lower())

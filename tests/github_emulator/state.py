@@ -59,6 +59,12 @@ class State:
         formers = (r for r in self.repositories.values() if wanted in r.former_names)
         return next(formers, None)
 
+    def forget_name(self, full_name: str) -> None:
+        """Let a name lead nowhere any more: somebody else has it now."""
+        for repository in self.repositories.values():
+            former = repository.former_names
+            repository.former_names = [name for name in former if name != full_name.lower()]
+
     def repositories_of(self, installation: Installation) -> list[Repository]:
         """What an installation gives access to, by id."""
         owned = (r for r in self.repositories.values() if r.owner_id == installation.account_id)

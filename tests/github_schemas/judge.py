@@ -74,7 +74,7 @@ def faults_of_payload(event: str, payload: Any, *, closed: bool = True) -> list[
 
 
 def kind_of(event: str, payload: Any) -> str:
-    """The event with its action, as the description writes it: `installation-repositories-added`."""
+    """Event and action, as the description writes them: `installation-repositories-added`."""
     action = payload.get("action") if isinstance(payload, dict) else None
     return "-".join(filter(None, [event, action])).replace("_", "-")
 

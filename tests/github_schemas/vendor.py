@@ -243,8 +243,8 @@ def write_readme() -> None:
     lines = [
         "# GitHub's own descriptions",
         "",
-        "They judge the emulator in tests. Written by `python -m tests.github_schemas.vendor`, which",
-        "fetches each package with npm, checks its hash and keeps what a judge needs.",
+        "They judge the emulator in tests. Written by `python -m tests.github_schemas.vendor`,",
+        "which fetches each package with npm, checks its hash and keeps what a judge needs.",
         "",
         "| What | From | Licence | SHA-256 of the package's archive |",
         "|---|---|---|---|",
