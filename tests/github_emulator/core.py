@@ -11,10 +11,13 @@ from typing import Any
 from . import payloads
 from .bare import BareRepository
 from .budget import Budget
+from .delivery_log import DeliveryLog
+from .mishaps import Held, Mishap
+from .outbox import Outbox
 from .records import Account, App, Installation, Repository
 from .shapes import Shapes
 from .state import State, ask_for_the_usual, load, new_app, save
-from .webhooks import Deliver, Delivery, Destination, Event, Outbox, again, make_delivery
+from .webhooks import COULD_NOT_CONNECT, Deliver, Delivery, Destination, Event, again, make_delivery
 
 
 class UnknownName(LookupError):
@@ -38,7 +41,7 @@ class Core:
         (folder / "repositories").mkdir(parents=True, exist_ok=True)
         self._file = folder / "state.json"
         self.state = load(self._file) if self._file.exists() else State(new_app(clock()))
-        self.outbox = Outbox(clock=lambda: self.clock(), destination=self._destination)
+        self.outbox = Outbox(self._destination, DeliveryLog(folder / "deliveries.jsonl"))
         if not self._file.exists():
             self.keep()
 
@@ -68,18 +71,46 @@ class Core:
 
     @property
     def deliveries(self) -> list[Delivery]:
-        """Every delivery made since the start or the last reset, oldest first."""
-        return list(self.outbox.made)
+        """Every delivery made since the last reset, oldest first; of earlier starts the latest."""
+        return list(self.outbox.log.made)
 
     def wait_for_deliveries(self, seconds: float = 10) -> None:
         """Return once everything that happened is delivered. Raises TimeoutError."""
         self.outbox.wait(seconds)
 
+    def delivery(self, number: int) -> Delivery:
+        """The delivery of that number, if GitHub still knows it. Raises UnknownName."""
+        known = self.outbox.log.recent(self.clock())
+        found = next((made for made in known if made.number == number), None)
+        if found is None:
+            raise UnknownName(f"There is no delivery {number} of the past three days.")
+        return found
+
+    def hold_deliveries(self) -> Held:
+        """Keep deliveries back from now on, until what is returned lets them go."""
+        return self.outbox.hold()
+
+    def lose_deliveries(self, event: str | None = None, *, times: int | None = None) -> Mishap:
+        """Let deliveries (of an event) never be made: GitHub does not list them either."""
+        return self.outbox.mishaps.add(Mishap("lost", event, times))
+
+    def fail_deliveries(
+        self,
+        event: str | None = None,
+        *,
+        times: int | None = None,
+        status: int = COULD_NOT_CONNECT,
+    ) -> Mishap:
+        """Let deliveries never arrive; GitHub lists them as failed with `status`."""
+        return self.outbox.mishaps.add(Mishap("failed", event, times, status))
+
+    def double_deliveries(self, event: str | None = None, *, times: int | None = None) -> Mishap:
+        """Let deliveries arrive twice, under one X-GitHub-Delivery."""
+        return self.outbox.mishaps.add(Mishap("doubled", event, times))
+
     def redeliver(self, number: int) -> Delivery:
         """Send a delivery of the past once more, with the same X-GitHub-Delivery."""
-        past = next((d for d in self.outbox.made if d.number == number), None)
-        if past is None:
-            raise UnknownName(f"There is no delivery {number}.")
+        past = self.delivery(number)
         with self.changing():
             fresh = again(past, self.state.next_id(), self.clock())
             self.outbox.put(fresh)

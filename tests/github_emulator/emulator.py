@@ -15,6 +15,7 @@ from . import (
     pages_source,
     rest_app,
     rest_facts,
+    rest_hook,
 )
 from .git_http import GitAccess
 from .server import Seen, Server
@@ -106,6 +107,7 @@ class GitHubEmulator(World):
 ROUTES = Routes()
 for routes in (
     rest_app.ROUTES,
+    rest_hook.ROUTES,
     rest_facts.ROUTES,
     oauth.ROUTES,
     pages_people.ROUTES,

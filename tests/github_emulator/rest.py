@@ -82,7 +82,7 @@ def page(call: Call, items: Sequence[Any], wrap: Callable[[list[Any]], object]) 
 
     https://docs.github.com/en/rest/using-the-rest-api/using-pagination-in-the-rest-api
     """
-    size = min(_positive(call.request.query.get("per_page"), 30), MOST_PER_PAGE)
+    size = page_size(call)
     number = _positive(call.request.query.get("page"), 1)
     last = max(1, -(-len(items) // size))
     others: dict[str, int] = {}
@@ -98,6 +98,11 @@ def page(call: Call, items: Sequence[Any], wrap: Callable[[list[Any]], object]) 
     start = (number - 1) * size
     headers = {"Link": ", ".join(links)} if links else {}
     return json_answer(wrap(list(items[start : start + size])), headers=headers)
+
+
+def page_size(call: Call) -> int:
+    """How many items of a list were asked for."""
+    return min(_positive(call.request.query.get("per_page"), 30), MOST_PER_PAGE)
 
 
 def counted_list(name: str, total: int) -> Callable[[list[Any]], Json]:

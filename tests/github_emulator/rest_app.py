@@ -5,10 +5,9 @@ https://docs.github.com/en/rest/apps
 
 from .credentials import SUSPENDED, Refused
 from .records import Installation, Repository
-from .rest import NOT_FOUND, Call, api, counted_list, page
+from .rest import Call, api, counted_list, page
 from .shapes import Json, timestamp
 from .web import Answer, Routes, json_answer
-from .webhooks import Delivery
 
 ROUTES = Routes()
 
@@ -77,58 +76,6 @@ def repositories(call: Call) -> Answer:
     )
 
 
-@api(ROUTES, "GET", "/app/hook/deliveries")
-def deliveries(call: Call) -> Answer:
-    """https://docs.github.com/en/rest/apps/webhooks#list-deliveries-for-an-app-webhook
-
-    Newest first. Real ones are paged by a cursor; here the cursor is the id to go on from.
-    """
-    call.by_app()
-    newest_first = sorted(call.world.deliveries, key=lambda made: made.number, reverse=True)
-    cursor = call.request.query.get("cursor", "")
-    if cursor.isdecimal():
-        newest_first = [made for made in newest_first if made.number <= int(cursor)]
-    size = min(int(call.request.query.get("per_page", "30")), 100)
-    headers = {}
-    if len(newest_first) > size:
-        following = f"per_page={size}&cursor={newest_first[size].number}"
-        headers["Link"] = f'<{call.world.url}{call.request.path}?{following}>; rel="next"'
-    return json_answer([_delivery(made) for made in newest_first[:size]], headers=headers)
-
-
-@api(ROUTES, "GET", "/app/hook/deliveries/{number}")
-def delivery(call: Call, number: str) -> Answer:
-    """https://docs.github.com/en/rest/apps/webhooks#get-a-delivery-for-an-app-webhook"""
-    call.by_app()
-    made = next((d for d in call.world.deliveries if str(d.number) == number), None)
-    if made is None:
-        raise Refused(404, NOT_FOUND)
-    request = {"headers": made.headers, "payload": made.payload}
-    response: Json = {"headers": {}, "payload": None}
-    url = call.world.app.webhook_url
-    return json_answer({**_delivery(made), "url": url, "request": request, "response": response})
-
-
-@api(ROUTES, "POST", "/app/hook/deliveries/{number}/attempts")
-def redeliver(call: Call, number: str) -> Answer:
-    """https://docs.github.com/en/rest/apps/webhooks#redeliver-a-delivery-for-an-app-webhook"""
-    call.by_app()
-    call.world.redeliver(int(number) if number.isdecimal() else 0)
-    return json_answer({}, 202)
-
-
-@api(ROUTES, "GET", "/app/hook/config")
-def hook_config(call: Call) -> Answer:
-    """https://docs.github.com/en/rest/apps/webhooks
-    #get-a-webhook-configuration-for-an-app
-    """
-    call.by_app()
-    config: Json = {"content_type": "json", "insecure_ssl": "0", "secret": "********"}
-    if call.world.app.webhook_url:
-        config["url"] = call.world.app.webhook_url
-    return json_answer(config)
-
-
 def _installation(call: Call, number: str) -> Installation:
     return call.world.installation(int(number) if number.isdecimal() else 0)
 
@@ -157,24 +104,3 @@ def _chosen_permissions(call: Call, record: Installation) -> dict[str, str] | No
             words = "The permissions requested are not granted to this installation."
             raise Refused(422, words)
     return asked
-
-
-def _delivery(made: Delivery) -> Json:
-    """`hook-delivery-item`."""
-    failure = {502: "failed to connect to host", 504: "timed out"}
-    status = made.status or 0
-    good = 200 <= status < 300
-    return {
-        "id": made.number,
-        "guid": made.id,
-        "delivered_at": timestamp(made.sent_at),
-        "redelivery": made.redelivery,
-        "duration": round(made.duration, 2),
-        "status": "OK" if good else failure.get(status, f"Invalid HTTP Response: {status}"),
-        "status_code": status,
-        "event": made.event,
-        "action": made.action,
-        "installation_id": made.installation_id,
-        "repository_id": made.repository_id,
-        "throttled_at": None,
-    }

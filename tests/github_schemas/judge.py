@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from jsonschema import Draft202012Validator, FormatChecker
-from referencing import Registry, Resource
+from referencing import Registry
 from referencing.jsonschema import DRAFT202012
 
 HERE = Path(__file__).resolve().parent
@@ -104,7 +104,7 @@ def registry(source: str) -> Registry[Any]:
     """The file's schemas, as GitHub has them and closed."""
     whole = descriptions(source)
     return Registry().with_resources(
-        (f"urn:{source}:{name}", Resource(contents, specification=DRAFT202012))
+        (f"urn:{source}:{name}", DRAFT202012.create_resource(contents))
         for name, contents in (("open", whole), ("closed", close(whole)))
     )
 
