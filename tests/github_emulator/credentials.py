@@ -3,6 +3,7 @@
 https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import cast
@@ -18,15 +19,25 @@ LONGEST_JWT_SECONDS = 600
 BAD = "Bad credentials"
 NOT_DECODED = "A JSON web token could not be decoded"
 SUSPENDED = "This installation has been suspended"
+NOT_ACCESSIBLE = "Resource not accessible by integration"
+ADDRESS_NOT_ALLOWED = (
+    "Although you appear to have the correct authorization credentials, the `{}` organization has "
+    "an IP allow list enabled, and your IP address is not permitted to access this resource."
+)
+SAML = (
+    "Resource protected by organization SAML enforcement. You must grant your OAuth token access "
+    "to this organization."
+)
 
 
 class Refused(Exception):
     """The API's answer to what it will not do: a status and GitHub's words."""
 
-    def __init__(self, status: int, message: str) -> None:
+    def __init__(self, status: int, message: str, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(message)
         self.status = status
         self.message = message
+        self.headers = headers or {}
 
 
 @dataclass(frozen=True)
@@ -66,6 +77,7 @@ def identify(world: World, authorization: str) -> Caller:
     installation = world.installation(token.subject)
     if installation.suspended_at:
         raise Refused(403, SUSPENDED)
+    mind_policy(world, world.state.accounts[installation.account_id], by_person=False)
     return Caller(token, installation=installation)
 
 
@@ -97,6 +109,19 @@ def _check_times(issued: object, expires: object, now: float) -> None:
         raise Refused(401, words + "time at which the assertion expires")
     if expires > now + LONGEST_JWT_SECONDS:
         raise Refused(401, "'Expiration time' claim ('exp') is too far in the future")
+
+
+def mind_policy(world: World, account: Account, *, by_person: bool) -> None:
+    """Refuse what an account's policy forbids. SAML is for people alone.
+
+    https://docs.github.com/en/apps/maintaining-github-apps/managing-allowed-ip-addresses-for-a-github-app
+    https://docs.github.com/en/rest/authentication/authenticating-to-the-rest-api#authenticating-with-saml-sso
+    """
+    if account.policy == "ip allow list":
+        raise Refused(403, ADDRESS_NOT_ALLOWED.format(account.login))
+    if account.policy == "saml" and by_person:
+        page = f"{world.url}/orgs/{account.login}/sso?authorization_request=A"
+        raise Refused(403, SAML, {"X-GitHub-SSO": f"required; url={page}"})
 
 
 def permission_of(world: World, caller: Caller, repository: Repository) -> Permission | None:

@@ -1,9 +1,8 @@
 """A small GitHub on loopback, shaped as GitHub Enterprise."""
 
-import re
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 
 from . import (
@@ -15,16 +14,16 @@ from . import (
     pages_source,
     rest_app,
     rest_facts,
+    rest_git,
     rest_hook,
 )
 from .git_http import GitAccess
 from .server import Seen, Server
-from .settings import World
-from .trouble import Trouble, Troubles
+from .switches import Switches
 from .web import Routes
 
 
-class GitHubEmulator(World):
+class GitHubEmulator(Switches):
     """The whole of it: pages and OAuth at the root, API below /api/v3, git at /OWNER/NAME.git.
 
     State, repositories and the App's credentials live in `folder`, and a later start goes on with
@@ -42,7 +41,6 @@ class GitHubEmulator(World):
         clock: Callable[[], float] = time.time,
     ) -> None:
         super().__init__(folder, port, clock)
-        self.troubles = Troubles()
         self._access = GitAccess(anonymous_git, default_pusher)
         self._server: Server | None = None
 
@@ -73,7 +71,6 @@ class GitHubEmulator(World):
     def reset(self) -> None:
         """Forget everything but the port and the App's credentials and addresses."""
         super().reset()
-        self.troubles.clear()
         self.requests.clear()
 
     @property
@@ -81,34 +78,13 @@ class GitHubEmulator(World):
         """Requests that came in since the start or the last reset: (method, path with query)."""
         return self._server.seen if self._server else []
 
-    def trouble(
-        self,
-        where: str | re.Pattern[str],
-        *,
-        method: str | None = None,
-        status: int | None = None,
-        headers: Mapping[str, str] | None = None,
-        body: str | bytes | dict[str, object] | None = None,
-        delay: float = 0,
-        cut: int | None = None,
-        times: int | None = None,
-    ) -> Trouble:
-        """Let requests fail, `times` times or until `end()` of what is returned.
-
-        `where` is how their address starts, or a pattern to find in it; git's addresses count too.
-        They get `status` with `headers` and `body` (default: GitHub's words for it) instead of the
-        real answer, after `delay` seconds, and the answer breaks off after `cut` bytes of its body.
-        """
-        return self.troubles.add(
-            Trouble(where, method, status, headers or {}, body, delay, cut, times)
-        )
-
 
 ROUTES = Routes()
 for routes in (
     rest_app.ROUTES,
     rest_hook.ROUTES,
     rest_facts.ROUTES,
+    rest_git.ROUTES,
     oauth.ROUTES,
     pages_people.ROUTES,
     pages_install.ROUTES,

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import IO, Any
 
 from .body import Body, BrokenBody
+from .credentials import SUSPENDED, Refused, mind_policy
 from .git import environment
 from .records import Account, Permission, Repository, Token
 from .settings import World
@@ -151,12 +152,18 @@ def _visitor(
 
 def _bearer(world: World, token: Token, repository: Repository | None) -> _Visitor | Answer:
     """What a good token may do with a repository."""
+    owner = world.state.accounts[repository.owner_id] if repository else None
+    try:
+        if owner:
+            mind_policy(world, owner, by_person=token.kind == "user")
+    except Refused as refusal:
+        return _words(refusal.status, refusal.message)
     if token.kind == "user":
         person = world.state.accounts[token.subject]
         return _Visitor(person, world.permission(person, repository) if repository else None)
     installation = world.installation(token.subject)
     if installation.suspended_at:
-        return _words(403, "This installation has been suspended")
+        return _words(403, SUSPENDED)
     account = world.state.accounts[installation.account_id]
     permission: Permission | None = None
     if repository and not repository.private:

@@ -3,7 +3,7 @@
 from collections.abc import Collection
 
 from .core import Core
-from .records import Account, Installation, Permission, Repository
+from .records import Account, Installation, Permission, Policy, Repository
 
 LEVELS: list[Permission | None] = [None, "read", "write", "admin"]
 
@@ -32,6 +32,13 @@ class People(Core):
             **{self.account_named(owner).id: "owner" for owner in owners},
         }
         return self._add(account)
+
+    def set_policy(self, login: str, policy: Policy | None) -> None:
+        """Let an organization refuse addresses that are not on its list, or people who did not
+        sign in by its SAML; None lifts that. Nobody here ever meets a policy.
+        """
+        with self.changing():
+            self.account_named(login).policy = policy
 
     def add_collaborator(self, full_name: str, login: str, permission: Permission) -> None:
         """Let somebody read, write or administer one repository."""

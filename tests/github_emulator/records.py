@@ -6,11 +6,15 @@ from typing import Literal
 Role = Literal["owner", "member"]
 Selection = Literal["all", "selected"]
 Permission = Literal["read", "write", "admin"]
+Policy = Literal["ip allow list", "saml"]
 
 
 @dataclass
 class Account:
-    """A person or an organization. Times of all records are seconds since 1970."""
+    """A person or an organization. Times of all records are seconds since 1970.
+
+    A policy of an organization keeps out those who do not meet it, whatever they may do else.
+    """
 
     id: int
     login: str
@@ -20,6 +24,7 @@ class Account:
     created_at: float
     members: dict[int, Role] = field(default_factory=dict)
     base_permission: Permission = "write"
+    policy: Policy | None = None
 
 
 @dataclass

@@ -1,12 +1,12 @@
 """What all calls of the REST API have in common. https://docs.github.com/en/rest"""
 
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from .core import UnknownName
-from .credentials import Caller, Refused, identify
+from .credentials import NOT_ACCESSIBLE, Caller, Refused, identify
 from .records import Account, Installation
 from .settings import World
 from .shapes import Json, Shapes
@@ -51,7 +51,7 @@ class Call:
         if self.caller.person:
             return self.caller.person
         if self.caller.installation:
-            raise Refused(403, "Resource not accessible by integration")
+            raise Refused(403, NOT_ACCESSIBLE)
         raise Refused(401, "Requires authentication")
 
 
@@ -71,10 +71,12 @@ def api(routes: Routes, method: str, address: str) -> Callable[[ApiRoute], ApiRo
     return register
 
 
-def refused(status: int, message: str) -> Answer:
+def refused(status: int, message: str, headers: Mapping[str, str] | None = None) -> Answer:
     """An error in GitHub's form."""
     body = {"message": message, "documentation_url": "https://docs.github.com/rest"}
-    return json_answer({**body, "status": str(status)}, status)
+    # The one error whose description has no status in its body.
+    repeated = {} if status == 422 else {"status": str(status)}
+    return json_answer({**body, **repeated}, status, headers)
 
 
 def page(call: Call, items: Sequence[Any], wrap: Callable[[list[Any]], object]) -> Answer:
@@ -123,7 +125,7 @@ def _counted(request: Request, route: ApiRoute, parts: dict[str, str]) -> Answer
         spent.used += not request.path.endswith("/rate_limit")
         answer = route(Call(request, caller), **parts)
     except Refused as refusal:
-        answer = refused(refusal.status, refusal.message)
+        answer = refused(refusal.status, refusal.message, refusal.headers)
     except UnknownName:
         answer = refused(404, NOT_FOUND)
     headers = {

@@ -4,6 +4,7 @@ https://docs.github.com/en/rest/apps
 """
 
 from .credentials import SUSPENDED, Refused
+from .finding import number_of
 from .records import Installation, Repository
 from .rest import Call, api, counted_list, page
 from .shapes import Json, timestamp
@@ -57,6 +58,15 @@ def create_token(call: Call, number: str) -> Answer:
     return json_answer(answer, 201)
 
 
+@api(ROUTES, "DELETE", "/installation/token")
+def revoke_token(call: Call) -> Answer:
+    """https://docs.github.com/en/rest/apps/installations#revoke-an-installation-access-token"""
+    call.by_installation()
+    if call.caller.token:
+        call.world.revoke_token(call.caller.token.value)
+    return Answer(204)
+
+
 @api(ROUTES, "GET", "/installation/repositories")
 def repositories(call: Call) -> Answer:
     """https://docs.github.com/en/rest/apps/installations
@@ -77,7 +87,7 @@ def repositories(call: Call) -> Answer:
 
 
 def _installation(call: Call, number: str) -> Installation:
-    return call.world.installation(int(number) if number.isdecimal() else 0)
+    return call.world.installation(number_of(number))
 
 
 def _chosen_repositories(call: Call, record: Installation) -> list[Repository] | None:

@@ -1,8 +1,8 @@
 """The API's part about repositories, people, and GitHub itself."""
 
-from .credentials import SUSPENDED, Refused, permission_of
-from .records import Repository
-from .rest import NOT_FOUND, ROOT, Call, api, counted_list, page
+from .credentials import NOT_ACCESSIBLE, SUSPENDED, Refused, mind_policy
+from .finding import find, moved, number_of
+from .rest import NOT_FOUND, Call, api, counted_list, page
 from .shapes import Json
 from .web import Answer, Routes, json_answer
 
@@ -10,44 +10,34 @@ ROUTES = Routes()
 
 
 @api(ROUTES, "GET", "/repos/{owner}/{name}")
-def repository(call: Call, owner: str, name: str) -> Answer:
-    """https://docs.github.com/en/rest/repos/repos#get-a-repository"""
-    full_name = f"{owner}/{name}"
-    record = call.world.state.repository(full_name)
-    if record:
-        return _repository(call, record)
-    former = call.world.state.repository_once(full_name)
-    if former is None or permission_of(call.world, call.caller, former) is None:
-        raise Refused(404, NOT_FOUND)
-    address = f"{call.world.url}{ROOT}/repositories/{former.id}"
-    moved = {
-        "message": "Moved Permanently",
-        "url": address,
-        "documentation_url": "https://docs.github.com/rest/guides/"
-        "best-practices-for-using-the-rest-api#follow-redirects",
-    }
-    return json_answer(moved, 301, {"Location": address})
-
-
 @api(ROUTES, "GET", "/repositories/{number}")
-def repository_by_id(call: Call, number: str) -> Answer:
-    """Undocumented, yet where a renamed repository's old address leads."""
-    record = call.world.state.repositories.get(int(number) if number.isdecimal() else 0)
-    if record is None:
-        raise Refused(404, NOT_FOUND)
-    return _repository(call, record)
+def repository(call: Call, **names: str) -> Answer:
+    """https://docs.github.com/en/rest/repos/repos#get-a-repository
+
+    By its number it is undocumented, yet where a renamed repository's old address leads.
+    """
+    found = find(call, names)
+    if isinstance(found, Answer):
+        return found
+    return json_answer(call.shapes.full_repository(found.record, found.permission))
 
 
 @api(ROUTES, "GET", "/repos/{owner}/{name}/installation")
-def repository_installation(call: Call, owner: str, name: str) -> Answer:
+@api(ROUTES, "GET", "/repositories/{number}/installation")
+def repository_installation(call: Call, **names: str) -> Answer:
     """https://docs.github.com/en/rest/apps/apps
     #get-a-repository-installation-for-the-authenticated-app
     """
     call.by_app()
-    record = call.world.repository_named(f"{owner}/{name}")
-    installation = call.world.state.installation_for(record)
-    if installation is None:
+    state, full_name = call.world.state, "/".join(names.values())
+    by_number = state.repositories.get(number_of(names.get("number", "")))
+    record = by_number or state.repository(full_name)
+    former = record or state.repository_once(full_name)
+    installation = state.installation_for(former) if former else None
+    if former is None or installation is None:
         raise Refused(404, NOT_FOUND)
+    if record is None:
+        return moved(call, former, "/installation")
     return json_answer(call.shapes.installation(installation))
 
 
@@ -64,7 +54,7 @@ def emails(call: Call) -> Answer:
     """
     person = call.by_person()
     if "email_addresses" not in call.world.app.permissions:
-        raise Refused(403, "Resource not accessible by integration")
+        raise Refused(403, NOT_ACCESSIBLE)
     facts = {"primary": True, "verified": True, "visibility": "public"}
     return json_answer([{"email": person.email, **facts}] if person.email else [])
 
@@ -74,9 +64,15 @@ def my_installations(call: Call) -> Answer:
     """https://docs.github.com/en/rest/apps/installations
     #list-app-installations-accessible-to-the-user-access-token
     """
+    accounts = call.world.state.accounts
     seen = call.world.installations_seen_by(call.by_person())
-    shapes = [call.shapes.installation(installation) for installation in seen]
-    return page(call, shapes, counted_list("installations", len(shapes)))
+    hidden = [i for i in seen if accounts[i.account_id].policy == "saml"]
+    shapes = [call.shapes.installation(i) for i in seen if i not in hidden]
+    answer = page(call, shapes, counted_list("installations", len(shapes)))
+    if hidden:
+        organizations = ",".join(str(installation.account_id) for installation in hidden)
+        answer.headers["X-GitHub-SSO"] = f"partial-results; organizations={organizations}"
+    return answer
 
 
 @api(ROUTES, "GET", "/user/installations/{number}/repositories")
@@ -86,11 +82,12 @@ def my_repositories(call: Call, number: str) -> Answer:
     """
     person = call.by_person()
     seen = {i.id: i for i in call.world.installations_seen_by(person)}
-    installation = seen.get(int(number) if number.isdecimal() else 0)
+    installation = seen.get(number_of(number))
     if installation is None:
         raise Refused(404, NOT_FOUND)
     if installation.suspended_at:
         raise Refused(403, SUSPENDED)
+    mind_policy(call.world, call.world.state.accounts[installation.account_id], by_person=True)
     permitted = [
         (record, call.world.permission(person, record))
         for record in call.world.state.repositories_of(installation)
@@ -123,13 +120,4 @@ def rate_limit(call: Call) -> Answer:
 @api(ROUTES, "GET", "/meta")
 def meta(call: Call) -> Answer:
     """https://docs.github.com/en/rest/meta/meta#get-apiname-meta-information"""
-    return json_answer(
-        {"verifiable_password_authentication": False, "installed_version": "emulator"}
-    )
-
-
-def _repository(call: Call, record: Repository) -> Answer:
-    permission = permission_of(call.world, call.caller, record)
-    if permission is None:
-        raise Refused(404, NOT_FOUND)
-    return json_answer(call.shapes.full_repository(record, permission))
+    return json_answer({"verifiable_password_authentication": False})

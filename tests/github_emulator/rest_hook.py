@@ -4,6 +4,7 @@ https://docs.github.com/en/rest/apps/webhooks
 """
 
 from .credentials import Refused
+from .finding import number_of
 from .rest import Call, api, page_size
 from .shapes import Json, timestamp
 from .web import Answer, Routes, json_answer, with_query
@@ -45,7 +46,7 @@ def deliveries(call: Call) -> Answer:
 def delivery(call: Call, number: str) -> Answer:
     """https://docs.github.com/en/rest/apps/webhooks#get-a-delivery-for-an-app-webhook"""
     call.by_app()
-    made = call.world.delivery(_number(number))
+    made = call.world.delivery(number_of(number))
     request = {"headers": made.headers, "payload": made.payload}
     response: Json = {"headers": {}, "payload": None}
     whole = {**_delivery(made), "request": request, "response": response}
@@ -61,7 +62,7 @@ def redeliver(call: Call, number: str) -> Answer:
     The new attempt is a delivery of its own, under the same X-GitHub-Delivery.
     """
     call.by_app()
-    call.world.redeliver(_number(number))
+    call.world.redeliver(number_of(number))
     return json_answer({}, 202)
 
 
@@ -77,17 +78,13 @@ def hook_config(call: Call) -> Answer:
     return json_answer(config)
 
 
-def _number(text: str) -> int:
-    return int(text) if text.isascii() and text.isdecimal() else 0
-
-
 def _start(known: list[Delivery], cursor: str) -> int:
     """Where in the list a page starts. GitHub knows only the cursors it gave out."""
     if not cursor:
         return 0
     if not cursor.startswith(CURSOR):
         raise Refused(400, "Invalid cursor")
-    number = _number(cursor.removeprefix(CURSOR))
+    number = number_of(cursor.removeprefix(CURSOR))
     return sum(made.number > number for made in known)
 
 

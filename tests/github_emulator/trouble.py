@@ -42,9 +42,13 @@ class Trouble:
         body = self.body
         kind = "application/json; charset=utf-8"
         if body is None:
-            body = {"message": WORDS.get(self.status, "Server Error"), "status": str(self.status)}
+            body = {"message": WORDS.get(self.status, "Server Error")}
         if isinstance(body, dict):
-            body = json.dumps({**body, "documentation_url": "https://docs.github.com/rest"})
+            words = {
+                "status": str(self.status),
+                "documentation_url": "https://docs.github.com/rest",
+            }
+            body = json.dumps({**words, **body})
         else:
             kind = "text/plain; charset=utf-8"
         content = body if isinstance(body, bytes) else body.encode()
