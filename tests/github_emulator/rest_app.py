@@ -105,9 +105,9 @@ def _chosen_repositories(call: Call, record: Installation) -> list[Repository] |
 
 
 def _chosen_permissions(call: Call, record: Installation) -> dict[str, str] | None:
-    """The permissions a token is asked to be limited to; None when it is not."""
+    """The permissions a token is asked to be limited to; None when it is not, or to none."""
     asked = call.request.fields.get("permissions")
-    if not isinstance(asked, dict):
+    if not asked or not isinstance(asked, dict):
         return None
     for name, level in asked.items():
         if record.permissions.get(name) not in (level, "write"):
