@@ -12,7 +12,7 @@ import requests
 from tests.github_emulator import GitHubEmulator
 from tests.github_emulator.emulator import ROUTES
 from tests.github_emulator.rest import ROOT
-from tests.github_schemas.judge import Undescribed, faults_of_answer
+from tests.github_schemas.judge import Undescribed, descriptions, faults_of_answer
 
 # Repositories by number are not described, yet they are where the redirects of renamed ones lead.
 SIBLING = ("/repositories/{number}", "/repos/{owner}/{repo}")
@@ -249,6 +249,8 @@ def test_every_address_is_judged() -> None:
         if address.startswith(ROOT)
     }
     assert {(case.method, shape(case.address)) for case in SUCCESSES} == served
+    described = descriptions("rest")["answers"].keys()
+    assert {case.address.replace(*SIBLING) for case in SUCCESSES} == described
 
 
 def test_the_judge_finds_fault(world: World) -> None:

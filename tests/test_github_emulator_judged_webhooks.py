@@ -7,7 +7,7 @@ import pytest
 
 from tests.github_emulator import GitHubEmulator
 from tests.github_emulator.payloads import SENT
-from tests.github_schemas.judge import Undescribed, faults_of_payload, kind_of
+from tests.github_schemas.judge import Undescribed, descriptions, faults_of_payload, kind_of
 
 AGENTS = "acme/agents"
 MORE = "Unevaluated properties are not allowed"
@@ -71,7 +71,7 @@ def test_it_sends_nothing_that_github_would_not(github: GitHubEmulator, installa
         for made in github.deliveries
     ]
     assert [(kind, faults) for kind, faults in judged if faults] == []
-    assert {kind for kind, _ in judged} == SENT
+    assert {kind for kind, _ in judged} == SENT == descriptions("webhooks")["payloads"].keys()
 
 
 def test_it_tells_of_transfers_from_people_and_from_organizations(

@@ -91,7 +91,7 @@ AMENDED = {
 # What GitHub answers to any call, whether it is described for that address or not.
 ANY_ERROR = {"$ref": "#/components/schemas/basic-error"}
 EVENTS = re.compile(
-    r"push|create|delete|ping|public|meta-.+|github-app-authorization-.+"
+    r"push|create|delete|ping|meta-.+|github-app-authorization-.+"
     r"|installation(-repositories|-target)?-[a-z]+|installation-new-permissions-accepted"
     r"|repository-(archived|created|deleted|edited|privatized|publicized|renamed|transferred"
     r"|unarchived)"
