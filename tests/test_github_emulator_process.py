@@ -17,6 +17,7 @@ import requests
 
 from tests.github_emulator import GitHubEmulator
 from tests.github_emulator.sample import AGENTS, ODD_BRANCH, STARTER, files_of, seed
+from tests.waiting import wait_until
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -100,6 +101,24 @@ def test_it_goes_on_where_it_ended(tmp_path: Path) -> None:
             f"{github.url}/api/v3/user", headers={"Authorization": f"Bearer {token}"}, timeout=5
         )
         assert answer.json()["login"] == "ada"
+
+
+def test_it_knows_after_a_kill_what_it_could_not_deliver(
+    process: "subprocess.Popen[str]", tmp_path: Path, free_port: int
+) -> None:
+    address = f"http://127.0.0.1:{free_port}/{AGENTS}.git"
+    clone = tmp_path / "clone"
+    for command in (
+        ["git", "clone", "-q", address, str(clone)],
+        ["git", "-C", str(clone), "push", "-q", "origin", "HEAD:refs/heads/new"],
+    ):
+        subprocess.run(command, check=True)
+    log = tmp_path / "a folder" / "deliveries.jsonl"
+    wait_until(lambda: log.exists() and log.read_text().count("\n") == 2)
+    process.kill()
+    process.wait()
+    made = GitHubEmulator(tmp_path / "a folder").deliveries
+    assert [(each.event, each.status) for each in made] == [("create", 502), ("push", 502)]
 
 
 def test_it_stops_answering_on_open_connections(tmp_path: Path) -> None:
