@@ -3,13 +3,15 @@
 from collections.abc import Collection
 from datetime import datetime, timedelta
 
-from django.db import IntegrityError, models, transaction
-from django.db.models import Count, Q
+from django.db import models, transaction
+from django.db.models import Count, Exists, OuterRef, Q
 from django.utils.timezone import now
 
 from rollouts_app.models.branches import Branch
 from rollouts_app.models.catalogs import Catalog
 from rollouts_app.models.repositories import Repository
+
+SUPERSEDED = "A newer push to this branch came first."
 
 
 class SyncRunQuerySet(models.QuerySet["SyncRun"]):
@@ -24,6 +26,22 @@ class SyncRunQuerySet(models.QuerySet["SyncRun"]):
     def newest_of(self, branches: Collection[int]) -> "SyncRunQuerySet":
         """The newest run of each branch that has one."""
         return self.filter(branch__in=branches).order_by("branch", "-pk").distinct("branch")
+
+    def close(self, state: str, reason: str) -> int:
+        """End all of them. Returns how many there were."""
+        return self.update(state=state, reason=reason, finished_at=now())
+
+    def put_back(self, reason: str) -> None:
+        """Let runs at work wait again, unless a newer one waits for the same branch."""
+        with transaction.atomic():
+            # Requests for these branches queue up here, in one order for all.
+            branches = Branch.objects.filter(sync_runs__in=self).order_by("pk")
+            list(branches.select_for_update().values_list("pk"))
+            newer = SyncRun.objects.filter(branch=OuterRef("branch"), state=SyncRun.State.PENDING)
+            self.filter(Exists(newer)).close(SyncRun.State.SUPERSEDED, SUPERSEDED)
+            self.filter(state=SyncRun.State.SYNCING).update(
+                state=SyncRun.State.PENDING, reason=reason
+            )
 
     def first_sync_progress(self) -> tuple[int, int]:
         """How many of the branches found when the repository was connected are read, and all."""
@@ -56,7 +74,7 @@ class SyncRunQuerySet(models.QuerySet["SyncRun"]):
                 waiting.learn(trigger=trigger, commit=commit, pusher=pusher, replaced=replaced)
                 return waiting
             if waiting:
-                waiting.close(SyncRun.State.SUPERSEDED, "A newer push to this branch came first.")
+                waiting.close(SyncRun.State.SUPERSEDED, SUPERSEDED)
             return self.create(
                 repository=branch.repository,
                 branch=branch,
@@ -180,15 +198,6 @@ class SyncRun(models.Model):
         """End the run."""
         self.state, self.reason, self.finished_at = state, reason, now()
         self.save(update_fields=["state", "reason", "finished_at"])
-
-    def put_back(self, reason: str) -> None:
-        """Let an unfinished run wait again, unless a newer one waits for the same branch."""
-        try:
-            with transaction.atomic():
-                self.state, self.reason = self.State.PENDING, reason
-                self.save(update_fields=["state", "reason"])
-        except IntegrityError:
-            self.close(self.State.SUPERSEDED, "A newer push to this branch came first.")
 
     @property
     def is_open(self) -> bool:

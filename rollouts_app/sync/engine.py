@@ -124,7 +124,7 @@ def _sync_with(store: GitStore, repository: Repository) -> None:
 
 
 def _sync_once(store: GitStore, repository: Repository) -> None:
-    working = runs_at_work(repository)
+    working = list(runs_at_work(repository).select_related("branch"))
     look = _look(store, repository, working)
     if look.is_complete and not working and look.digest == repository.heads_digest:
         return repository.note_full_check(look.request, look.digest)
@@ -197,8 +197,7 @@ def _wait(repository: Repository, trouble: str, error: GitHubError, until: datet
 
 def _put_back(repository: Repository, reason: str) -> None:
     """Let the runs at work wait again, unless a newer one waits for the same branch."""
-    for run in runs_at_work(repository):
-        run.put_back(reason)
+    runs_at_work(repository).put_back(reason)
 
 
 def _give_up(repository: Repository, block: Blocked) -> None:
@@ -208,8 +207,7 @@ def _give_up(repository: Repository, block: Blocked) -> None:
     again_at = _backoff(repository, interval, LONGEST_PAUSE)
     repository.note_trouble(block.trouble, str(block), retry_at=again_at)
     repository.drop_full_check()
-    for run in runs_at_work(repository):
-        run.close(SyncRun.State.FAILED, str(block))
+    runs_at_work(repository).close(SyncRun.State.FAILED, str(block))
 
 
 def _backoff(repository: Repository, shortest: timedelta, longest: timedelta) -> datetime:

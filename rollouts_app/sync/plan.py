@@ -10,6 +10,7 @@ from django.db.models import F
 from django.utils.timezone import now
 
 from rollouts_app.models import Branch, Repository, SyncRun
+from rollouts_app.models.syncs import SyncRunQuerySet
 
 State = SyncRun.State
 Trigger = SyncRun.Trigger
@@ -61,10 +62,9 @@ def take_up(repository: Repository) -> None:
         )
 
 
-def runs_at_work(repository: Repository) -> list[SyncRun]:
+def runs_at_work(repository: Repository) -> SyncRunQuerySet:
     """The runs that have begun and not ended, one of a branch at most."""
-    syncing = repository.sync_runs.filter(state=State.SYNCING)
-    return list(syncing.select_related("branch").order_by("pk"))
+    return SyncRun.objects.filter(repository=repository, state=State.SYNCING).order_by("pk")
 
 
 def plan(repository: Repository, look: Look, working: list[SyncRun]) -> list[Move]:
@@ -89,12 +89,12 @@ def plan(repository: Repository, look: Look, working: list[SyncRun]) -> list[Mov
 def _begin_anew(open_runs: list[SyncRun]) -> None:
     """End the runs that were at work, and ask again for what none that waits asks for."""
     lost = [run for run in open_runs if run.state == State.SYNCING]
-    SyncRun.objects.filter(pk__in=[run.pk for run in lost]).update(
-        state=State.FAILED, finished_at=now(), reason=WORKER_LOST
-    )
+    SyncRun.objects.filter(pk__in=[run.pk for run in lost]).close(State.FAILED, WORKER_LOST)
     waiting = {run.branch_id for run in open_runs if run.state == State.PENDING}
     SyncRun.objects.bulk_create(
-        [run.anew() for run in lost if run.branch_id not in waiting], batch_size=1000
+        [run.anew() for run in lost if run.branch_id not in waiting],
+        ignore_conflicts=True,  # one that waits may have come this moment
+        batch_size=1000,
     )
 
 
