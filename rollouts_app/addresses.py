@@ -42,15 +42,20 @@ def compare_page(repository: str, base: str, head: str) -> str:
     return f"{repository}/compare/{_path(base)}...{_path(head)}"
 
 
+def app_page(github_url: str, app_slug: str) -> str:
+    """The App's own page; its owner finds the way to its settings there."""
+    host = github_url.rstrip("/")
+    folder = "apps" if host == GITHUB_COM else "github-apps"
+    return f"{host}/{folder}/{_segment(app_slug)}"
+
+
 def new_installation_page(github_url: str, app_slug: str, state: str = "") -> str:
     """Where the App gets installed. GitHub hands `state` back to the setup address.
 
     https://docs.github.com/en/apps/sharing-github-apps/sharing-your-github-app
     """
-    host = github_url.rstrip("/")
-    folder = "apps" if host == GITHUB_COM else "github-apps"
     query = f"?{urlencode({'state': state})}" if state else ""
-    return f"{host}/{folder}/{_segment(app_slug)}/installations/new{query}"
+    return f"{app_page(github_url, app_slug)}/installations/new{query}"
 
 
 def installation_page(github_url: str, account_login: str, account_type: str, id: int) -> str:
