@@ -9,6 +9,7 @@ from rollouts_app.views import (
     new_rollout,
     onboarding,
     rollouts,
+    syncs,
     webhooks,
 )
 
@@ -37,8 +38,8 @@ workspace = [
     path("/sync-status", rollouts.sync_status, name="sync-status"),
     path("/new-rollout", new_rollout.new_rollout, name="new-rollout"),
     path("/integrations/git", git_integration.git_integration, name="git-integration"),
-    path("/integrations/git/syncs", git_integration.sync_list, name="sync-list"),
-    path("/integrations/git/syncs/<int:run_id>", git_integration.sync_detail, name="sync-detail"),
+    path("/integrations/git/syncs", syncs.sync_list, name="sync-list"),
+    path("/integrations/git/syncs/<int:run_id>", syncs.sync_detail, name="sync-detail"),
     path("/integrations/git/sync-now", git_integration.sync_now, name="sync-now"),
     path(
         "/integrations/git/installation",

@@ -18,7 +18,9 @@ LAYERS = [
     {"urls"},
 ]
 # Helpers of the doors, which the pages among them share.
-SHARED_BY_VIEWS = {"access", "arrivals", "asked", "fragments", "freshness", "rows", "trouble"}
+SHARED_BY_VIEWS = {
+    *("access", "arrivals", "asked", "fragments", "freshness", "history", "rows", "trouble"),
+}
 OUTSIDE = {"apps", "migrations", "__init__"}
 
 

@@ -1,0 +1,83 @@
+"""What the pages of Git Integration share: a line of the sync history, and what keeps it true."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from rollouts_app.models import Repository, SyncRun
+from rollouts_app.models.changes import rollout_counts
+from rollouts_app.views.trouble import trouble_of
+
+# What a line of the history is called when there is no commit message to call it by.
+TITLES = {
+    SyncRun.Trigger.CONNECTED.value: "First sync",
+    SyncRun.Trigger.PUSH.value: "Push",
+    SyncRun.Trigger.CREATED.value: "New branch",
+    SyncRun.Trigger.MANUAL.value: "Sync now",
+    SyncRun.Trigger.TIMER.value: "Check by the timer",
+    SyncRun.Trigger.RECOVERED.value: "Check by the timer",
+}
+CAUSES = {
+    SyncRun.Trigger.CONNECTED.value: "The repository was connected",
+    SyncRun.Trigger.PUSH.value: "A push",
+    SyncRun.Trigger.CREATED.value: "The branch was created",
+    SyncRun.Trigger.MANUAL.value: "Somebody pressed Sync now",
+    SyncRun.Trigger.TIMER.value: "The timer found a new commit",
+    SyncRun.Trigger.RECOVERED.value: "Recovered: the webhook never arrived",
+}
+
+
+@dataclass(frozen=True)
+class RunRow:
+    """A line of the sync history. The counts are those of the rollouts before and after."""
+
+    run: SyncRun
+    commit_url: str
+    before: int | None
+    after: int | None
+
+    @property
+    def title(self) -> str:
+        """The commit's message, or what asked for the sync."""
+        return self.run.subject or TITLES[self.run.trigger]
+
+    @property
+    def cause(self) -> str:
+        """What asked for the sync, as a phrase."""
+        return CAUSES[self.run.trigger]
+
+    @property
+    def author(self) -> str:
+        """Who wrote the commit; until it is read, who pushed it."""
+        return self.run.author or self.run.pusher
+
+    @property
+    def has_changed_count(self) -> bool:
+        """Whether the branch held another number of rollouts before."""
+        return None not in {self.before, self.after} and self.before != self.after
+
+
+def rows_of(repository: Repository, runs: Iterable[SyncRun]) -> list[RunRow]:
+    """Lines of the history, with their links to GitHub under the repository's name of today."""
+    runs = list(runs)
+    counts = rollout_counts(
+        pk for run in runs for pk in (run.catalog_before_id, run.catalog_after_id)
+    )
+    return [
+        RunRow(
+            run,
+            commit_url=repository.commit_page(run.commit) if run.commit else "",
+            before=counts.get(run.catalog_before_id or 0),
+            after=counts.get(run.catalog_after_id or 0),
+        )
+        for run in runs
+    ]
+
+
+def liveness(repository: Repository, runs: list[RunRow]) -> dict[str, Any]:
+    """Whether the page should ask again by itself, how often, and what stands in the way."""
+    trouble = trouble_of(repository)
+    is_moving = any(row.run.is_open for row in runs) or bool(repository.full_check_requested_at)
+    # Where GitHub is waited for, nothing moves within seconds.
+    seconds = 15 if trouble and trouble.is_passing else 2
+    return {"trouble": trouble, "poll_seconds": seconds if is_moving else None}
