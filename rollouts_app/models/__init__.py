@@ -2,8 +2,9 @@
 
 from rollouts_app.models.branches import Branch
 from rollouts_app.models.catalogs import Catalog, ConfigVersion, Rollout, RolloutVersion
+from rollouts_app.models.deliveries import WebhookDelivery
 from rollouts_app.models.repositories import Installation, Repository
-from rollouts_app.models.syncs import SyncRun, WebhookDelivery
+from rollouts_app.models.syncs import SyncRun
 from rollouts_app.models.users import User
 from rollouts_app.models.workspaces import Membership, Workspace
 

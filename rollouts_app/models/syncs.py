@@ -1,15 +1,22 @@
-"""The history of Git Sync, which is also the truth about its work, and what GitHub told us."""
+"""The history of Git Sync, which is also the truth about its work."""
 
-from collections.abc import Collection
+import re
+from collections.abc import Collection, Iterable
 from datetime import datetime, timedelta
 
 from django.db import models, transaction
-from django.db.models import Count, Exists, OuterRef, Q
+from django.db.models import Count, Exists, Max, OuterRef, Q
 from django.utils.timezone import now
 
 from rollouts_app.models.branches import Branch
 from rollouts_app.models.catalogs import Catalog
 from rollouts_app.models.repositories import Repository
+
+# How long history is kept: syncs and deliveries. The last sync of each branch stays.
+KEPT = timedelta(days=90)
+
+# What a search takes for the beginning of a commit id.
+COMMIT_START = re.compile(r"[0-9a-f]{4,64}", re.IGNORECASE)
 
 SUPERSEDED = "A newer push to this branch came first."
 
@@ -42,6 +49,41 @@ class SyncRunQuerySet(models.QuerySet["SyncRun"]):
             self.filter(state=SyncRun.State.SYNCING).update(
                 state=SyncRun.State.PENDING, reason=reason
             )
+
+    def matching(self, text: str) -> "SyncRunQuerySet":
+        """Those whose branch, message or person contains the text, or whose commit begins so."""
+        if not text:
+            return self
+        branches = Branch.objects.filter(name__icontains=text)
+        found = (
+            Q(branch__in=branches)
+            | Q(subject__icontains=text)
+            | Q(author__icontains=text)
+            | Q(pusher__icontains=text)
+        )
+        if COMMIT_START.fullmatch(text):
+            found |= Q(commit__startswith=text.lower())
+        return self.filter(found)
+
+    def outdated(self) -> "SyncRunQuerySet":
+        """Those that ended longer ago than history is kept, without the last one of a branch."""
+        newer = SyncRun.objects.filter(branch=OuterRef("branch"), pk__gt=OuterRef("pk"))
+        return self.filter(Exists(newer), finished_at__lt=now() - KEPT)
+
+    def taken_off(self, runs: Iterable["SyncRun"]) -> set[int]:
+        """The ids of those whose commit a later force push took off the branch, for good so far."""
+        runs = [run for run in runs if run.commit and run.commit != run.branch.commit]
+        rewritings = (
+            self.filter(
+                branch__in={run.branch_id for run in runs},
+                replaced_commit__in={run.commit for run in runs},
+            )
+            .exclude(replaced_commit="")
+            .values_list("branch_id", "replaced_commit")
+            .annotate(last=Max("pk"))
+        )
+        last = {(branch, commit): pk for branch, commit, pk in rewritings}
+        return {run.pk for run in runs if last.get((run.branch_id, run.commit), 0) > run.pk}
 
     def first_sync_progress(self) -> tuple[int, int]:
         """How many of the branches found when the repository was connected are read, and all."""
@@ -168,6 +210,9 @@ class SyncRun(models.Model):
                 condition=Q(state__in=["pending", "syncing"]),
                 name="open_runs_of_a_repository",
             ),
+            models.Index(
+                fields=["branch"], condition=~Q(replaced_commit=""), name="rewritings_of_a_branch"
+            ),
         ]
 
     def __str__(self) -> str:
@@ -199,9 +244,24 @@ class SyncRun(models.Model):
         self.state, self.reason, self.finished_at = state, reason, now()
         self.save(update_fields=["state", "reason", "finished_at"])
 
+    def cancel(self, reason: str) -> bool:
+        """End the run if it still waits for this commit. False when a worker or push was first."""
+        waiting = SyncRun.objects.filter(pk=self.pk, state=self.State.PENDING, commit=self.commit)
+        ended = {"state": self.State.CANCELLED, "reason": reason, "finished_at": now()}
+        return waiting.update(**ended) == 1
+
     @property
     def is_open(self) -> bool:
         return self.state in self.OPEN_STATES
+
+    @property
+    def is_worth_a_retry(self) -> bool:
+        """Whether it ended without the branch having been looked at."""
+        return self.state in {self.State.FAILED, self.State.CANCELLED}
+
+    def newer_run(self) -> "SyncRun | None":
+        """The newest run of the same branch, if that is not this one."""
+        return self.branch.sync_runs.filter(pk__gt=self.pk).order_by("-pk").first()
 
     @property
     def duration(self) -> timedelta | None:
@@ -213,46 +273,3 @@ class SyncRun(models.Model):
     @property
     def when(self) -> datetime:
         return self.finished_at or self.started_at or self.requested_at
-
-
-class WebhookDeliveryQuerySet(models.QuerySet["WebhookDelivery"]):
-    def received(self) -> "WebhookDeliveryQuerySet":
-        """Without those that GitHub was asked to repeat and that have not come yet."""
-        return self.filter(is_received=True)
-
-
-class WebhookDelivery(models.Model):
-    """One genuine delivery from GitHub, and what came of it in words.
-
-    One that did not reach us, and that GitHub was asked to repeat, is a row before it comes.
-    """
-
-    delivery_id = models.CharField(max_length=64, unique=True)
-    event = models.CharField(max_length=64)
-    action = models.CharField(max_length=64, blank=True)
-    repository = models.ForeignKey(
-        Repository, on_delete=models.SET_NULL, null=True, blank=True, related_name="deliveries"
-    )
-    outcome = models.TextField(blank=True)
-    # The sync it asked for, and how long taking it in took.
-    run = models.ForeignKey(
-        SyncRun, on_delete=models.SET_NULL, null=True, blank=True, related_name="deliveries"
-    )
-    took = models.DurationField(null=True, blank=True)
-    received_at = models.DateTimeField(default=now)
-    is_received = models.BooleanField(default=True)
-
-    objects = WebhookDeliveryQuerySet.as_manager()
-
-    class Meta:
-        indexes = [
-            models.Index(fields=["repository", "-received_at"], name="deliveries_of_a_repository")
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.event} {self.delivery_id}"
-
-    def arrive(self) -> bool:
-        """Take note that a repetition we asked for has come; False when it had come before."""
-        missing = WebhookDelivery.objects.filter(pk=self.pk, is_received=False)
-        return bool(missing.update(is_received=True, received_at=now()))

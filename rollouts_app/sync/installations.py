@@ -4,6 +4,8 @@ from collections.abc import Mapping
 
 from rollouts_app.github import InstallationFacts
 from rollouts_app.models import Installation
+from rollouts_app.sync import payloads
+from rollouts_app.sync.payloads import Payload
 
 
 def store_installation(facts: InstallationFacts) -> Installation:
@@ -25,3 +27,9 @@ def store_installation(facts: InstallationFacts) -> Installation:
 def lacking_permissions(granted: Mapping[str, str]) -> list[str]:
     """Of what Git Sync needs to read, what is not among the granted permissions."""
     return [name for name in Installation.NEEDED_PERMISSIONS if not granted.get(name)]
+
+
+def installation_told_of(payload: Payload) -> Installation | None:
+    """The installation that a delivery names by number, as far as we know it."""
+    number = payloads.number(payloads.part(payload, "installation"), "id")
+    return Installation.objects.filter(github_id=number).first()
