@@ -66,6 +66,14 @@ def installation_page(github_url: str, account_login: str, account_type: str, id
     return f"{host}/settings/installations/{id}"
 
 
+def app_deliveries_page(github_url: str, app_slug: str) -> str:
+    """The App's own list of what it delivered, with each answer. Only its owner sees the page.
+
+    https://docs.github.com/en/webhooks/testing-and-troubleshooting-webhooks/viewing-webhook-deliveries
+    """
+    return f"{github_url.rstrip('/')}/settings/apps/{_segment(app_slug)}/advanced"
+
+
 def _path(path: str) -> str:
     return "/".join(_segment(segment) for segment in path.split("/"))
 

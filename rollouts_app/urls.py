@@ -4,6 +4,7 @@ from django.urls import include, path
 
 from rollouts_app.views import (
     branches,
+    deliveries,
     git_integration,
     home,
     new_rollout,
@@ -40,6 +41,9 @@ workspace = [
     path("/integrations/git", git_integration.git_integration, name="git-integration"),
     path("/integrations/git/syncs", syncs.sync_list, name="sync-list"),
     path("/integrations/git/syncs/<int:run_id>", syncs.sync_detail, name="sync-detail"),
+    path("/integrations/git/syncs/<int:run_id>/retry", syncs.sync_retry, name="sync-retry"),
+    path("/integrations/git/syncs/<int:run_id>/cancel", syncs.sync_cancel, name="sync-cancel"),
+    path("/integrations/git/deliveries", deliveries.delivery_list, name="delivery-list"),
     path("/integrations/git/sync-now", git_integration.sync_now, name="sync-now"),
     path(
         "/integrations/git/installation",

@@ -244,11 +244,12 @@ class SyncRun(models.Model):
         self.state, self.reason, self.finished_at = state, reason, now()
         self.save(update_fields=["state", "reason", "finished_at"])
 
-    def cancel(self, reason: str) -> bool:
-        """End the run if it still waits for this commit. False when a worker or push was first."""
+    def cancel(self, by: str) -> bool:
+        """End the run if it still waits, for this commit. False when a worker or push was first."""
         waiting = SyncRun.objects.filter(pk=self.pk, state=self.State.PENDING, commit=self.commit)
-        ended = {"state": self.State.CANCELLED, "reason": reason, "finished_at": now()}
-        return waiting.update(**ended) == 1
+        reason = f"Cancelled by {by}. The next push or Sync now syncs this branch."
+        ended = waiting.update(state=self.State.CANCELLED, reason=reason, finished_at=now())
+        return ended == 1
 
     @property
     def is_open(self) -> bool:

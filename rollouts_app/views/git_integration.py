@@ -7,7 +7,7 @@ from django.http import HttpResponse
 from django.views.decorators.http import require_POST, require_safe
 from django_htmx.http import trigger_client_event
 
-from rollouts_app.models import Repository
+from rollouts_app.models import Repository, WebhookDelivery
 from rollouts_app.sync.manual import check_now
 from rollouts_app.views.access import WorkspaceRequest, safe_next, workspace_page
 from rollouts_app.views.asked import repository_asked
@@ -38,7 +38,7 @@ def git_integration(request: WorkspaceRequest) -> HttpResponse:
     context = {
         "repository": repository,
         "permissions": _permissions(repository),
-        "last_delivery": repository.deliveries.received().order_by("-received_at").first(),
+        "last_delivery": WebhookDelivery.objects.concerning(repository).for_log().first(),
         "runs": runs,
         **liveness(repository, runs),
     }

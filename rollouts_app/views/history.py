@@ -17,6 +17,13 @@ TITLES = {
     SyncRun.Trigger.TIMER.value: "Check by the timer",
     SyncRun.Trigger.RECOVERED.value: "Check by the timer",
 }
+# What found a commit that no push told of, in a line that has the commit's message for its title.
+FOUND_BY = {
+    SyncRun.Trigger.CONNECTED.value: "First sync",
+    SyncRun.Trigger.CREATED.value: "New branch",
+    SyncRun.Trigger.MANUAL.value: "Found by Sync now",
+    SyncRun.Trigger.TIMER.value: "Found by the timer",
+}
 CAUSES = {
     SyncRun.Trigger.CONNECTED.value: "The repository was connected",
     SyncRun.Trigger.PUSH.value: "A push",
@@ -29,10 +36,16 @@ CAUSES = {
 
 @dataclass(frozen=True)
 class RunRow:
-    """A line of the sync history. The counts are those of the rollouts before and after."""
+    """A line of the sync history. The counts are those of the rollouts before and after.
+
+    `is_taken_off` says that a force push has taken the commit off the branch since;
+    `replaced_url` is the page of the commit that this one took off.
+    """
 
     run: SyncRun
     commit_url: str
+    replaced_url: str
+    is_taken_off: bool
     before: int | None
     after: int | None
 
@@ -45,6 +58,17 @@ class RunRow:
     def cause(self) -> str:
         """What asked for the sync, as a phrase."""
         return CAUSES[self.run.trigger]
+
+    @property
+    def note(self) -> str:
+        """What is to be known about it beside its title: the first of these that there is."""
+        if self.run.reason:
+            return self.run.reason
+        if self.is_taken_off:
+            return "No longer on the branch: a force push took this commit off it."
+        if self.run.replaced_commit:
+            return f"Rewritten: a force push took {self.run.replaced_commit[:7]} off the branch."
+        return FOUND_BY.get(self.run.trigger, "") if self.run.subject else ""
 
     @property
     def author(self) -> str:
@@ -63,10 +87,13 @@ def rows_of(repository: Repository, runs: Iterable[SyncRun]) -> list[RunRow]:
     counts = rollout_counts(
         pk for run in runs for pk in (run.catalog_before_id, run.catalog_after_id)
     )
+    taken_off = SyncRun.objects.taken_off(runs)
     return [
         RunRow(
             run,
             commit_url=repository.commit_page(run.commit) if run.commit else "",
+            replaced_url=repository.commit_page(run.replaced_commit),
+            is_taken_off=run.pk in taken_off,
             before=counts.get(run.catalog_before_id or 0),
             after=counts.get(run.catalog_after_id or 0),
         )
@@ -77,7 +104,12 @@ def rows_of(repository: Repository, runs: Iterable[SyncRun]) -> list[RunRow]:
 def liveness(repository: Repository, runs: list[RunRow]) -> dict[str, Any]:
     """Whether the page should ask again by itself, how often, and what stands in the way."""
     trouble = trouble_of(repository)
+    limited_until = repository.limited_until
     is_moving = any(row.run.is_open for row in runs) or bool(repository.full_check_requested_at)
     # Where GitHub is waited for, nothing moves within seconds.
     seconds = 15 if trouble and trouble.is_passing else 2
-    return {"trouble": trouble, "poll_seconds": seconds if is_moving else None}
+    return {
+        "trouble": trouble,
+        "limited_until": limited_until,
+        "poll_seconds": seconds if is_moving or limited_until else None,
+    }
