@@ -62,7 +62,7 @@ def steps_of(run: SyncRun) -> list[Step]:
         took = _between(times[-1], run.finished_at)
         return [*done, _ending(run, run.finished_at, took, UNDER_WAY[following[0]])]
     if run.state == State.PENDING and run.attempts:
-        waiting = Step("Waiting for the next attempt", "waiting", note=run.reason)
+        waiting = Step("Waiting for the next attempt", "waiting")
         return [*done, waiting, *(Step(name, "later") for name in following)]
     current = Step(UNDER_WAY[following[0]], "running" if run.state == State.SYNCING else "waiting")
     return [*done, current, *(Step(name, "later") for name in following[1:])]
