@@ -19,6 +19,7 @@ PEOPLE = ("owner", "member", "stranger", "nobody")
 PAGE = ("200 200 404 302", "405 405 405 302")
 REDIRECT = ("302 302 404 302", "405 405 405 302")
 ACTION = ("405 405 405 302", "302 302 404 302")
+PAGE_AND_ACTION = ("200 200 404 302", "302 302 404 302")
 MANAGERS_ACTION = ("405 405 405 302", "302 403 404 302")
 FORWARD = ("301 301 301 302", "301 301 301 302")
 WS = "<slug:workspace>"
@@ -56,6 +57,9 @@ DOORS = {
     f"{WS}/integrations/git": PAGE,
     f"{WS}/integrations/git/syncs": PAGE,
     f"{WS}/integrations/git/syncs/<int:run_id>": PAGE,
+    f"{WS}/integrations/git/syncs/<int:run_id>/retry": ACTION,
+    f"{WS}/integrations/git/syncs/<int:run_id>/cancel": PAGE_AND_ACTION,
+    f"{WS}/integrations/git/deliveries": PAGE,
     f"{WS}/integrations/git/sync-now": ACTION,
     f"{WS}/integrations/git/installation": MANAGERS_ACTION,
     f"{WS}/integrations/git/repository": MANAGERS_ACTION,

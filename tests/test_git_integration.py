@@ -61,7 +61,7 @@ def test_it_says_what_is_connected(ada: User, agents: Repository, github: GitHub
         "Default branch": "main",
         "Last check": "All branches compared just now",
         "Last delivery": "None yet. GitHub announces each push by a delivery; until the first one "
-        "arrives, pushes are found when the timer next looks.",
+        "arrives, pushes are found when the timer next looks. What to check",
         "Permissions": "Contents: read · Metadata: read",
     }
 
@@ -98,7 +98,7 @@ def test_it_says_what_came_of_the_last_delivery(
     [push] = [each for each in github.deliveries if each.event == "push"]
     receive(push)
     assert seen_by(ada).facts()["Last delivery"] == (
-        "push just now · Sync of branch feature/x asked for."
+        "push just now · Sync of branch feature/x asked for. View all deliveries"
     )
 
 

@@ -24,7 +24,13 @@ def test_it_tells_of_a_push(read: Read, agents: Repository, github: GitHubEmulat
     commit = github.push(NAME, "main", added, message="Add chess\n\nAt last.", author="linus")
     run = check_all(agents)
     [newest, first] = cells(read(ADDRESS))
-    assert newest[:5] == ["Success", "main", f"{commit[:7]} Add chess", "Linus T", "2 → 3 rollouts"]
+    assert newest[:5] == [
+        "Success",
+        "main",
+        f"{commit[:7]} Add chess Found by the timer",
+        "Linus T",
+        "2 → 3 rollouts",
+    ]
     assert re.fullmatch(r"just now \d+(\.\d s| ms)", newest[5])
     assert (first[0], first[4]) == ("Success", "2 rollouts")
     row = read(ADDRESS).one(".//tbody/tr[1]")
@@ -87,7 +93,7 @@ def test_it_gives_a_failure_its_reason(
         "This sync failed. The branch shows what it showed before.",
         run.reason,
     ]
-    assert detail.actions() == [f"{ADDRESS}/sync-now"]
+    assert detail.actions() == [f"{SYNCS}/{run.pk}/retry"]
     assert detail.text(".//*[@class='box-body muted']") == (
         "This sync did not get as far as reading rollouts."
     )
@@ -191,7 +197,7 @@ def test_names_and_messages_are_only_ever_text(
         for seen in (read(address).one(".//main"), read(address, part=True).root):
             assert {element.tag for element in seen.iter()} & {"script", "b", "img"} == set()
     row = next(row for row in cells(read(SYNCS)) if row[1] == branch)
-    assert row[2:4] == [f"{run.commit[:7]} {HOSTILE}", HOSTILE]
+    assert row[2:4] == [f"{run.commit[:7]} {HOSTILE} First sync", HOSTILE]
     detail = read(f"{SYNCS}/{run.pk}")
     assert detail.text(".//title").startswith(HOSTILE)
     assert cells(detail)[0] == ["<b>bold on GitHub", "Added"]
