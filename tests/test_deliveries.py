@@ -125,6 +125,13 @@ def test_it_shows_nothing_of_another_workspace(agents: Repository, mallory: User
     assert page.text(".//*[@class='blankslate']/h2") == "No delivery has arrived yet."
 
 
+def test_it_says_which_was_asked_for_again_and_has_not_come(ada: User, agents: Repository) -> None:
+    make_deliveries(agents, 1, is_received=False)
+    [row] = cells(seen_by(ada, LOG))
+    assert row[0] == "Not yet · asked for again just now"
+    assert seen_by(ada).facts()["Last delivery"].startswith("None yet.")
+
+
 def test_it_is_filtered_by_event_and_by_sync(read: Read, agents: Repository) -> None:
     engine.sync(agents.pk)
     run = SyncRun.objects.get()

@@ -38,7 +38,7 @@ def git_integration(request: WorkspaceRequest) -> HttpResponse:
     context = {
         "repository": repository,
         "permissions": _permissions(repository),
-        "last_delivery": WebhookDelivery.objects.concerning(repository).for_log().first(),
+        "last_delivery": _last_delivery(repository),
         "runs": runs,
         **liveness(repository, runs),
     }
@@ -54,6 +54,10 @@ def sync_now(request: WorkspaceRequest) -> HttpResponse:
         return trigger_client_event(HttpResponse(status=204), "sync-asked")
     messages.success(request, "Checking all branches on GitHub.")
     return safe_next(request, "git-integration", request.workspace.slug)
+
+
+def _last_delivery(repository: Repository) -> WebhookDelivery | None:
+    return WebhookDelivery.objects.concerning(repository).received().for_log().first()
 
 
 def _permissions(repository: Repository) -> list[Permission]:
