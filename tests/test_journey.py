@@ -6,23 +6,12 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
+from tests.barriers import has_no_barriers
 from tests.github_emulator import GitHubEmulator, sample
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-def has_no_barriers(page: Page) -> None:
-    """axe finds nothing, in the light and in the dark."""
-    page.mouse.move(0, 0)
-    for scheme in ("light", "dark"):
-        # Without motion, so that no colour is measured on its way to another.
-        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-        results = Axe().run(page)
-        assert results.violations_count == 0, results.generate_report()
-    page.emulate_media(color_scheme="light")
 
 
 def sign_in(page: Page, live: str, name: str) -> None:

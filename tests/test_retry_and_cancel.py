@@ -113,6 +113,16 @@ def test_the_buttons_wait_while_github_limits_us(
     assert seen_by(ada, ADDRESS).all(".//main//button[@disabled]") == []
 
 
+def test_sync_now_says_when_it_will_be(ada: User, agents: Repository) -> None:
+    """W22: pressed on a page that was older than the limit."""
+    until = now() + timedelta(minutes=20)
+    Repository.objects.update(trouble="rate limited", retry_at=until)
+    client = Client()
+    client.force_login(ada)
+    page = page_of(client.post(f"{ADDRESS}/sync-now", follow=True))
+    assert said(page) == [f"GitHub limits our requests: asking again at {clock(until)}."]
+
+
 def test_a_page_asks_again_until_the_limit_is_over(ada: User, agents: Repository) -> None:
     Repository.objects.update(
         trouble="rate limited", retry_at=now() + timedelta(minutes=20), full_check_requested_at=None

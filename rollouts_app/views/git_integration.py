@@ -9,6 +9,7 @@ from django_htmx.http import trigger_client_event
 
 from rollouts_app.models import Repository, WebhookDelivery
 from rollouts_app.sync.manual import check_now
+from rollouts_app.templatetags.rollouts import clock
 from rollouts_app.views.access import WorkspaceRequest, safe_next, workspace_page
 from rollouts_app.views.asked import repository_asked
 from rollouts_app.views.fragments import page, wants_part
@@ -49,10 +50,15 @@ def git_integration(request: WorkspaceRequest) -> HttpResponse:
 @workspace_page
 def sync_now(request: WorkspaceRequest) -> HttpResponse:
     """Have all branches compared with GitHub. Any member may; twice in a row is one job."""
-    check_now(repository_asked(request))
+    repository = repository_asked(request)
+    check_now(repository)
     if wants_part(request):
         return trigger_client_event(HttpResponse(status=204), "sync-asked")
-    messages.success(request, "Checking all branches on GitHub.")
+    until = repository.limited_until
+    if until:
+        messages.info(request, f"GitHub limits our requests: asking again at {clock(until)}.")
+    else:
+        messages.success(request, "Checking all branches on GitHub.")
     return safe_next(request, "git-integration", request.workspace.slug)
 
 

@@ -1,0 +1,15 @@
+"""Whether a page can be used by everybody, as far as a program can tell."""
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page
+
+
+def has_no_barriers(page: Page) -> None:
+    """axe finds nothing, in the light and in the dark."""
+    page.mouse.move(0, 0)
+    for scheme in ("light", "dark"):
+        # Without motion, so that no colour is measured on its way to another.
+        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+        results = Axe().run(page)
+        assert results.violations_count == 0, results.generate_report()
+    page.emulate_media(color_scheme="light")
