@@ -7,7 +7,6 @@ from rollouts_app.models import SyncRun
 from rollouts_app.models.syncs import SyncRunQuerySet
 from rollouts_app.views.access import WorkspaceRequest
 from rollouts_app.views.asked import text_asked
-from rollouts_app.views.history import TITLES
 
 # A state as the history shows it, and as a sentence says it of a sync.
 STATES = {
@@ -19,13 +18,14 @@ STATES = {
     SyncRun.State.SUPERSEDED.value: ("Superseded", "superseded sync"),
     SyncRun.State.CANCELLED.value: ("Cancelled", "cancelled sync"),
 }
-# What asked for a sync, as a sentence says it.
-BY_TRIGGER = {
-    SyncRun.Trigger.CONNECTED.value: "that belongs to the first one",
-    SyncRun.Trigger.PUSH.value: "asked for by a push",
-    SyncRun.Trigger.CREATED.value: "asked for by a new branch",
-    SyncRun.Trigger.MANUAL.value: "asked for by Sync now",
-    SyncRun.Trigger.TIMER.value: "found by the timer",
+# What asked for a sync, as a menu offers it, and as a sentence says it.
+TRIGGERS = {
+    SyncRun.Trigger.CONNECTED.value: ("First sync", "that belongs to the first one"),
+    SyncRun.Trigger.PUSH.value: ("Push", "asked for by a push"),
+    SyncRun.Trigger.CREATED.value: ("New branch", "asked for by a new branch"),
+    SyncRun.Trigger.MANUAL.value: ("Sync now", "asked for by Sync now"),
+    SyncRun.Trigger.TIMER.value: ("Timer", "found by the timer"),
+    SyncRun.Trigger.RECOVERED.value: ("Recovered", "that was recovered"),
 }
 
 
@@ -38,7 +38,7 @@ class Choice:
 
 
 STATE_CHOICES = [Choice(state, label) for state, (label, _) in STATES.items()]
-TRIGGER_CHOICES = [Choice(trigger, title) for trigger, title in TITLES.items()]
+TRIGGER_CHOICES = [Choice(trigger, label) for trigger, (label, _) in TRIGGERS.items()]
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class SyncFilters:
         """What is set, in words, by its name in the address. The branch and the text have none."""
         return {
             "state": STATES[self.state][0] if self.state else "",
-            "trigger": TITLES[self.trigger] if self.trigger else "",
+            "trigger": TRIGGERS[self.trigger][0] if self.trigger else "",
         }
 
     @property
@@ -96,7 +96,7 @@ class SyncFilters:
         if self.branch:
             words.append(f"of {self.branch}")
         if self.trigger:
-            words.append(BY_TRIGGER[self.trigger])
+            words.append(TRIGGERS[self.trigger][1])
         what = " ".join(words)
         return f"No {what} matches “{self.text}”." if self.text else f"There is no {what}."
 
@@ -107,12 +107,12 @@ def filters_asked(request: WorkspaceRequest) -> SyncFilters:
     ignored = []
     if state and state not in STATES:
         ignored.append(f"There is no status “{state}”: it is ignored.")
-    if trigger and trigger not in BY_TRIGGER:
+    if trigger and trigger not in TRIGGERS:
         ignored.append(f"There is no trigger “{trigger}”: it is ignored.")
     return SyncFilters(
         branch=text_asked(request, "branch"),
         text=text_asked(request, "q").strip(),
         state=state if state in STATES else "",
-        trigger=trigger if trigger in BY_TRIGGER else "",
+        trigger=trigger if trigger in TRIGGERS else "",
         ignored=tuple(ignored),
     )

@@ -18,7 +18,6 @@ from rollouts_app.views.history import liveness, rows_of
 NEWEST_RUNS = 20
 
 
-
 @dataclass(frozen=True)
 class Permission:
     """One permission of the App on the connected account; `granted` is empty when it is missing."""

@@ -23,6 +23,7 @@ FOUND_BY = {
     SyncRun.Trigger.CREATED.value: "New branch",
     SyncRun.Trigger.MANUAL.value: "Found by Sync now",
     SyncRun.Trigger.TIMER.value: "Found by the timer",
+    SyncRun.Trigger.RECOVERED.value: "Recovered: the webhook never arrived",
 }
 CAUSES = {
     SyncRun.Trigger.CONNECTED.value: "The repository was connected",
