@@ -13,6 +13,7 @@ from rollouts_app.templatetags.rollouts import clock
 from rollouts_app.views.access import WorkspaceRequest, safe_next, workspace_page
 from rollouts_app.views.asked import repository_asked
 from rollouts_app.views.fragments import page, wants_part
+from rollouts_app.views.hints import hints_of
 from rollouts_app.views.history import liveness, rows_of
 
 NEWEST_RUNS = 20
@@ -37,6 +38,7 @@ def git_integration(request: WorkspaceRequest) -> HttpResponse:
     runs = rows_of(repository, repository.sync_runs.for_history()[:NEWEST_RUNS])
     context = {
         "repository": repository,
+        "hints": hints_of(repository) if request.membership.may_manage_connection else [],
         "permissions": _permissions(repository),
         "last_delivery": _last_delivery(repository),
         "runs": runs,
