@@ -1,6 +1,7 @@
 """Reading many objects at once: what `git cat-file --batch` and `--batch-check` write. Pure."""
 
 from collections.abc import Iterator
+from hashlib import sha1
 from typing import NamedTuple
 
 LONGEST_LINE = 1_000  # bytes
@@ -8,7 +9,7 @@ MISSING = "missing"
 
 
 class Broken(Exception):
-    """The stream ended within an object, or is not what git writes."""
+    """The stream ended within an object, is not what git writes, or holds another object."""
 
 
 class Found(NamedTuple):
@@ -25,17 +26,33 @@ class Found(NamedTuple):
 
 
 def read_objects(chunks: Iterator[bytes], most_bytes: int | None) -> Iterator[Found]:
-    """The objects in a stream of `--batch`; with `most_bytes` None, in one of `--batch-check`."""
+    """The objects in a stream of `--batch`; with `most_bytes` None, in one of `--batch-check`.
+
+    Contents are what their ids say: git itself takes the word of a pack's index for it.
+    """
     source = _Source(chunks)
     while line := source.line():
         id, kind, size = _header(line)
         content = None
         if most_bytes is not None and kind != MISSING:
-            if size <= most_bytes:
-                content = source.content(size)
-            else:
-                source.skip(size)
+            content = _content(source, id, kind, size, most_bytes)
         yield Found(id, kind, size, content)
+
+
+def _content(source: "_Source", id: str, kind: str, size: int, most_bytes: int) -> bytes | None:
+    """What follows a header; one too large to be held is only checked.
+
+    https://git-scm.com/book/en/v2/Git-Internals-Git-Objects#_object_storage
+    """
+    digest = sha1(b"%b %d\0" % (kind.encode(), size), usedforsecurity=False)
+    kept = []
+    for piece in source.pieces(size):
+        digest.update(piece)
+        if size <= most_bytes:
+            kept.append(piece)
+    if source.line() != b"\n" or digest.hexdigest() != id:
+        raise Broken(f"the object {id} is another one")
+    return b"".join(kept) if size <= most_bytes else None
 
 
 def _header(line: bytes) -> tuple[str, str, int]:
@@ -68,28 +85,16 @@ class _Source:
         self._at = end + 1
         return line
 
-    def content(self, size: int) -> bytes:
-        """An object of `size` bytes and the line's end that git adds to it."""
-        pieces = []
-        missing = size + 1
+    def pieces(self, size: int) -> Iterator[bytes]:
+        """The next `size` bytes, as they come."""
+        missing = size
         while missing > 0:
             if self._at == len(self._buffer) and not self._more():
                 raise Broken("the stream ended within an object")
             piece = self._buffer[self._at : self._at + missing]
             self._at += len(piece)
             missing -= len(piece)
-            pieces.append(piece)
-        return b"".join(pieces)[:-1]
-
-    def skip(self, size: int) -> None:
-        """Pass over an object without holding it."""
-        missing = size + 1
-        while missing > 0:
-            if self._at == len(self._buffer) and not self._more():
-                raise Broken("the stream ended within an object")
-            passed = min(missing, len(self._buffer) - self._at)
-            self._at += passed
-            missing -= passed
+            yield piece
 
     def _more(self) -> bool:
         chunk = next(self._chunks, b"")

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from rollouts_app.gitstore.batch import MISSING, Broken, Found, read_objects
-from rollouts_app.gitstore.command import Call, Failed, run, stream
+from rollouts_app.gitstore.command import Call, Failed, TimeIsUp, run, stream
 from rollouts_app.gitstore.folder import Folder
 from rollouts_app.gitstore.limits import Limits
 from rollouts_app.gitstore.refusals import Corrupt, refusal
@@ -33,7 +33,11 @@ class Cache:
             yield lock
 
     def make_anew(self, lock: int) -> None:
-        """Begin with an empty repository in place of what there is."""
+        """Begin with an empty repository in place of what there is.
+
+        That goes first: it is of no use, and the disk may be full.
+        """
+        self._folder.retire()
         made = self._folder.path / "git.new"
         kind = ["--bare", "--template=", "--object-format=sha1"]
         call = replace(self._call(["init", "-q", *kind]), repository=made, lock=lock)
@@ -43,17 +47,20 @@ class Cache:
             raise refusal(failure.stderr, "the cache", datetime.now(UTC)) from None
         self._folder.place(made)
 
-    def read(self, ids: Sequence[str], *, contents: bool = True) -> Iterator[Found]:
-        """What is here of each id, in their order. Raises Corrupt when git cannot go on."""
+    def read(self, ids: Sequence[str], most_bytes: int | None) -> Iterator[Found]:
+        """What is here of each id, in their order; of larger ones no content, with None of none.
+
+        Raises Corrupt when git cannot go on, or has another object in place of one asked for.
+        """
         if not ids or not self._folder.is_made:
             yield from (Found(id, MISSING, 0, None) for id in ids)
             return
-        kind_of_batch = "--batch" if contents else "--batch-check"
+        kind_of_batch = "--batch-check" if most_bytes is None else "--batch"
         call = self._call(["cat-file", kind_of_batch, "--buffer"], "\n".join(ids).encode() + b"\n")
         count = 0
         with contextlib.closing(stream(call)) as chunks:
             try:
-                for found in read_objects(chunks, self._limits.object_bytes if contents else None):
+                for found in read_objects(chunks, most_bytes):
                     count += 1
                     yield found
             except (Failed, Broken) as error:
@@ -61,18 +68,16 @@ class Cache:
         if count < len(ids):
             raise Corrupt("The git cache of this repository is damaged: objects are not told.")
 
-    def missing(self, ids: Sequence[str]) -> list[str]:
-        """Those that are not here. Raises Corrupt."""
-        found = self.read(ids, contents=False)
-        return [object.id for object in found if object.kind == MISSING]
-
     def tidy(self) -> None:
-        """Merge many packs into one; delete a cache that has grown too large."""
+        """Merge many packs into one; delete a cache that has grown too large, or cannot be merged.
+
+        Raises Unavailable where the disk does not even let us delete.
+        """
         with self.alone() as lock:
-            if self._folder.size() > self._limits.cache_bytes:
+            is_large = self._folder.size() > self._limits.cache_bytes
+            has_many = self._folder.pack_count() > self._limits.packs
+            if is_large or (has_many and not self._repack(lock)):
                 self._folder.delete()
-            elif self._folder.pack_count() > self._limits.packs:
-                self._repack(lock)
 
     def size(self) -> int:
         """Bytes on the disk."""
@@ -83,13 +88,22 @@ class Cache:
         with self._folder.locked(self._limits.lock_seconds):
             self._folder.delete()
 
-    def _repack(self, lock: int) -> None:
-        """Merge all packs. They came from a remote that keeps what they lack, which git notes
-        beside each; such packs it merges whole, though no ref holds any of their objects."""
+    def note_use(self) -> None:
+        """Remember that the cache is used now."""
+        with self._folder.locked(self._limits.lock_seconds):
+            self._folder.note_use()
+
+    def _repack(self, lock: int) -> bool:
+        """Merge all packs; False when that failed, for want of room for instance.
+
+        They came from a remote that keeps what they lack, which git notes beside each; such packs
+        it merges whole, though no ref holds any of their objects.
+        """
         try:
             run(replace(self._call(["repack", "-a", "-d", "-q"]), lock=lock))
-        except Failed:
-            self.make_anew(lock)
+        except (Failed, TimeIsUp):
+            return False
+        return True
 
     def _call(self, arguments: Sequence[str], stdin: bytes = b"") -> Call:
         return Call(

@@ -62,6 +62,7 @@ class Call:
     most_bytes: int
     stdin: bytes = b""
     settings: Mapping[str, str] = field(default_factory=dict, repr=False)
+    secrets: Sequence[str] = field(default=(), repr=False)  # taken out of what git says
     protocols: str = "none"
     most_file_bytes: int | None = None  # of each file it writes
     trace: bool = False  # of the HTTP headers, on standard error
@@ -123,9 +124,10 @@ def stream(call: Call) -> Generator[bytes, None, str]:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
+    said = _without(call.secrets, pump.errors())
     if code:
-        raise Failed(code, pump.errors())
-    return pump.errors()
+        raise Failed(code, said)
+    return said
 
 
 def _start(call: Call) -> "subprocess.Popen[bytes]":
@@ -148,7 +150,16 @@ def _start(call: Call) -> "subprocess.Popen[bytes]":
             start_new_session=True,
         )
     except OSError as error:
+        if not call.home.is_dir():
+            raise Failed(128, "not a git repository: its folder is gone") from error
         raise Unavailable(f"git cannot be started on this server: {error.strerror}.") from error
+
+
+def _without(secrets: Sequence[str], text: str) -> str:
+    """Git hides the token in its traces, but not all of its versions, nor what a host repeats."""
+    for secret in secrets:
+        text = text.replace(secret, "<redacted>")
+    return text
 
 
 def _environment(call: Call) -> dict[str, str]:

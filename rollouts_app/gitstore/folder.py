@@ -1,11 +1,13 @@
 """The folder of one cache: private, locked while something changes, healed after a kill.
 
-lock    held by whoever changes the cache, and by the git that it started, until both have ended
+lock    held by whoever changes the cache, and by the git that it started, until both have ended;
+        its time of change is when the cache was used last
 home/   HOME of every git run, always empty
 git/    the bare repository
 """
 
 import contextlib
+import errno
 import fcntl
 import os
 import shutil
@@ -14,8 +16,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from rollouts_app.errors import Unavailable
+from rollouts_app.gitstore.refusals import NO_ROOM, DiskFull
 
 PAUSE_SECONDS = 0.02
+DOOMED = ".doomed"
+OUT_OF_ROOM = {errno.ENOSPC, errno.EDQUOT}
 
 
 class Folder:
@@ -49,27 +54,54 @@ class Folder:
         finally:
             os.close(lock)
 
+    @contextlib.contextmanager
+    def locked_if_free(self) -> Iterator[bool]:
+        """Hold the folder alone unless it is in use, or gone; gives whether it is held.
+
+        Raises Unavailable when the disk does not let us.
+        """
+        lock = None
+        with disk_troubles(self.path), contextlib.suppress(FileNotFoundError):
+            lock = self._lock_once(os.O_RDWR)
+        try:
+            yield lock is not None
+        finally:
+            if lock is not None:
+                os.close(lock)
+
     def _acquire(self, deadline: float) -> int:
         while True:
-            self.home.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self.path.chmod(0o700)
-            lock = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT, 0o600)
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                if self._is_current(lock):
+            # Whoever holds the lock may be deleting all of it meanwhile.
+            with contextlib.suppress(FileNotFoundError):
+                self._make()
+                lock = self._lock_once(os.O_RDWR | os.O_CREAT)
+                if lock is not None:
                     return lock
-            except BlockingIOError:
-                pass
-            except BaseException:
-                os.close(lock)
-                raise
-            os.close(lock)
             if time.monotonic() > deadline:
                 raise Unavailable(
                     "Another process is still working in this repository's git cache. Try again"
                     " later; if this stays, look for a hanging git on the server."
                 )
             time.sleep(PAUSE_SECONDS)
+
+    def _make(self) -> None:
+        self.home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.path.chmod(0o700)
+
+    def _lock_once(self, flags: int) -> int | None:
+        """The lock's file descriptor, or None when somebody else has it."""
+        lock = os.open(self.path / "lock", flags, 0o600)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if self._is_current(lock):
+                return lock
+        except BlockingIOError:
+            pass
+        except BaseException:
+            os.close(lock)
+            raise
+        os.close(lock)
+        return None
 
     def _is_current(self, lock: int) -> bool:
         """Whether this is still the folder's lock: the one who held it may have deleted all."""
@@ -78,9 +110,8 @@ class Folder:
         return False
 
     def place(self, made: Path) -> None:
-        """Let a repository that is ready take the place of the present one. Only under the lock."""
+        """Give a repository that is ready its name. Only under the lock, after `retire`."""
         with disk_troubles(self.path):
-            self._retire()
             made.rename(self.git)
 
     def sweep(self) -> None:
@@ -106,6 +137,18 @@ class Folder:
             else:
                 (self.git / "shallow").unlink(missing_ok=True)
 
+    def note_use(self) -> None:
+        """Remember that the cache is used now. Only under the lock."""
+        with disk_troubles(self.path):
+            os.utime(self.path / "lock")
+
+    @property
+    def used_at(self) -> float:
+        """When the cache was used last, in seconds since 1970; 0 when there is none."""
+        with contextlib.suppress(FileNotFoundError):
+            return (self.path / "lock").stat().st_mtime
+        return 0
+
     def pack_count(self) -> int:
         """How many packs there are; each fetch makes one."""
         return sum(1 for _pack in self._packs.glob("*.pack"))
@@ -120,18 +163,27 @@ class Folder:
         return total
 
     def delete(self) -> None:
-        """Remove everything. Only under the lock."""
-        with disk_troubles(self.path):
-            self._retire()
-            shutil.rmtree(self.path)
+        """Remove everything. Only under the lock.
 
-    def _retire(self) -> None:
-        """Remove the repository; it loses its name first, so that half of it is never used."""
-        doomed = self.path / "git.doomed"
-        _remove(doomed)
-        if self.git.exists():
-            self.git.rename(doomed)
+        It loses its name first: those who wait for the lock begin anew.
+        """
+        with disk_troubles(self.path):
+            doomed = self.path.with_name(f"{self.path.name}{DOOMED}")
+            _remove(doomed)
+            self.path.rename(doomed)
             shutil.rmtree(doomed)
+
+    def retire(self) -> None:
+        """Remove the repository; it loses its name first, so that half of it is never used.
+
+        Only under the lock.
+        """
+        with disk_troubles(self.path):
+            doomed = self.path / f"git{DOOMED}"
+            _remove(doomed)
+            if os.path.lexists(self.git):
+                self.git.rename(doomed)
+                _remove(doomed)
 
 
 @contextlib.contextmanager
@@ -140,6 +192,8 @@ def disk_troubles(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
+        if error.errno in OUT_OF_ROOM:
+            raise DiskFull(NO_ROOM) from error
         raise Unavailable(
             f"The git cache in {path} cannot be used: {error.strerror}. Free space on the server's"
             " disk, or correct the rights of that folder."

@@ -9,6 +9,10 @@ from rollouts_app.errors import Cause, Denied, GitHubError, Gone, RateLimited, U
 PATIENCE_SECONDS = 60  # where a limit comes without a time
 LONGEST_WAIT_SECONDS = 7200
 LONGEST_QUOTE = 300  # characters
+NO_ROOM = (
+    "The disk that holds this server's git cache is full. Its administrator can free space on it,"
+    " or set GIT_CACHE_BYTES lower; Git Sync then goes on by itself."
+)
 
 TRACE_LINE = re.compile(r"^\d\d:\d\d:\d\d\.\d+ .*\n?", re.MULTILINE)
 RECEIVED = re.compile(r"^\d\d:\d\d:\d\d\.\d+ .*<= Recv header: (.*)$", re.MULTILINE)
@@ -35,6 +39,10 @@ class TooLarge(Unavailable):
     """What should have been fetched takes more room than we allow."""
 
 
+class DiskFull(Unavailable):
+    """There is no room on our own disk."""
+
+
 class Unsound(Unavailable):
     """The host sent an object that fails git's checks; `fault` is git's name for what is wrong."""
 
@@ -44,7 +52,7 @@ class Unsound(Unavailable):
 
 
 class Corrupt(Unavailable):
-    """The cache is damaged; it can be made anew."""
+    """The cache is damaged, or seems so; it can be made anew."""
 
 
 def refusal(stderr: str, host: str, now: datetime) -> GitHubError:
@@ -61,7 +69,8 @@ def refusal(stderr: str, host: str, now: datetime) -> GitHubError:
         match = pattern.search(words)
         if match:
             return error(match, host, _said(words))
-    return Unavailable(f"git failed at {host}{_said(words)}. Trying again later may help.")
+    # Nobody knows: a new cache does no harm, and helps where ours is at fault.
+    return Corrupt(f"git failed at {host}{_said(words)}. Trying again later may help.")
 
 
 def is_smart(stderr: str) -> bool:
@@ -144,7 +153,7 @@ def _vanished(match: re.Match[str], host: str, _said: str) -> GitHubError:
 
 
 def _disk_full(_match: re.Match[str], _host: str, _said: str) -> GitHubError:
-    return Unavailable("The disk of this server's git cache is full. Free some space on it.")
+    return DiskFull(NO_ROOM)
 
 
 def _too_large(_match: re.Match[str], host: str, _said: str) -> GitHubError:
@@ -210,8 +219,10 @@ BY_WORDS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], str, str], GitHu
     (re.compile(r"early EOF|hung up|disconnect|transfer closed|Empty reply|reset by peer"), _cut),
     (re.compile(r"Operation too slow|Recv failure|bytes of body are still expected"), _cut),
     (
-        re.compile(r"corrupt|inflate|garbage|too small|bad object|bad config"),
+        re.compile(r"corrupt|inflate|garbage|too small|bad object|bad config|index-pack failed"),
         _corrupt,
     ),
+    # What it holds is sent again under the same name, and git keeps the old index.
+    (re.compile(r"did not send all necessary objects"), _corrupt),
     (re.compile(r"not a git repository|unable to (?:read|parse|open)|index unavailable"), _corrupt),
 )

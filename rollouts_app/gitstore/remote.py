@@ -51,6 +51,7 @@ class Remote:
         self._folder = folder
         self._url = url
         self._token = token
+        self._basic = base64.b64encode(f"x-access-token:{token}".encode()).decode()
         self._limits = limits
         self._host = address.hostname or url
         self._is_loopback = is_loopback(url)
@@ -101,6 +102,7 @@ class Remote:
 
     def _call(self, arguments: Sequence[str], lock: int, seconds: float) -> Call:
         return Call(
+            secrets=[self._token, self._basic] if self._token else [],
             arguments=arguments,
             repository=self._folder.git,
             home=self._folder.home,
@@ -135,8 +137,7 @@ class Remote:
             "http.lowSpeedTime": str(self._limits.silence_seconds),
         }
         if self._token:
-            basic = base64.b64encode(f"x-access-token:{self._token}".encode()).decode()
-            settings["http.extraHeader"] = f"Authorization: Basic {basic}"
+            settings["http.extraHeader"] = f"Authorization: Basic {self._basic}"
         if self._is_loopback:
             settings["http.proxy"] = ""
         return settings

@@ -1,6 +1,7 @@
 """The raw bytes of commits and trees, and of what git says about many of them."""
 
 from datetime import UTC, datetime, timedelta, timezone
+from hashlib import sha1
 
 import pytest
 from hypothesis import given
@@ -11,6 +12,11 @@ from rollouts_app.gitstore.objects import EPOCH, TreeReader, read_commit
 
 TREE = "a" * 40
 ID = bytes(range(20))
+
+
+def id_of(content: bytes) -> str:
+    """What git calls a blob."""
+    return sha1(b"blob %d\0%b" % (len(content), content), usedforsecurity=False).hexdigest()
 
 
 def commit(
@@ -105,7 +111,7 @@ def test_a_batch_reads_the_same_however_it_is_cut(
 ) -> None:
     stream, expected = b"", []
     for number, (kind, content) in enumerate(objects):
-        id = f"{number:040}"
+        id = f"{number:040}" if kind == MISSING else id_of(content)
         if kind == MISSING:
             stream += f"{id} missing\n".encode()
             expected.append(Found(id, MISSING, 0, None))
@@ -121,7 +127,8 @@ def test_a_batch_reads_the_same_however_it_is_cut(
     "stream",
     [
         *(b"a blob 5\n123", b"a blob 5\n12345", b"a blob 99\n123", b"a blob", b"nonsense\n"),
-        *(b"a blob x\n", b"x" * 2_000),
+        *(b"a blob x\n", b"x" * 2_000, id_of(b"1").encode() + b" blob 1\n2\n"),
+        id_of(b"1").encode() + b" tree 1\n1\n",
     ],
 )
 def test_a_batch_that_breaks_off_is_noticed(stream: bytes) -> None:

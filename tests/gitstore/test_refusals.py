@@ -9,7 +9,7 @@ import pytest
 
 from rollouts_app.errors import Denied, GitHubError, Gone, RateLimited, Unavailable
 from rollouts_app.gitstore import GitStore, Limits
-from rollouts_app.gitstore.refusals import Corrupt, Unsound, refusal
+from rollouts_app.gitstore.refusals import Corrupt, DiskFull, Unsound, refusal
 from tests.github_emulator import GitHubEmulator
 from tests.gitstore.conftest import MakeStore
 
@@ -212,13 +212,13 @@ def test_it_takes_no_address_with_credentials(cache: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "kind", "sentence"),
     [
-        ("fatal: write error: No space left on device", Unavailable, "cache is full"),
-        ("fatal: cannot mkdir x: Disk quota exceeded", Unavailable, "cache is full"),
+        ("fatal: write error: No space left on device", DiskFull, "cache is full"),
+        ("fatal: cannot mkdir x: Disk quota exceeded", DiskFull, "cache is full"),
         ("error: SSL certificate problem: self-signed certificate", Unavailable, "certificate"),
         ("error: object 12ab: hasDotgit: contains '.git'", Unsound, "unsound (hasDotgit in 12ab)"),
         ("error: packfile x.pack is corrupt", Corrupt, "is damaged"),
-        ("fatal: a message of a later git", Unavailable, "a message of a later git"),
-        ("", Unavailable, "git failed at github.com. Trying again later may help."),
+        ("fatal: a message of a later git", Corrupt, "a message of a later git"),
+        ("", Corrupt, "git failed at github.com. Trying again later may help."),
     ],
 )
 def test_it_understands_git(words: str, kind: type[GitHubError], sentence: str) -> None:
