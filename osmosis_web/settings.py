@@ -41,6 +41,9 @@ GITHUB_APP_WEBHOOK_SECRET = env_secret("GITHUB_APP_WEBHOOK_SECRET")
 # How often the heads of a repository are compared when no webhook comes, in seconds.
 SYNC_INTERVAL_SECONDS = env_int("SYNC_INTERVAL_SECONDS", 300)
 
+# What the git caches of all repositories may take of this machine's disk, in bytes.
+GIT_CACHE_BYTES = env_int("GIT_CACHE_BYTES", 20_000_000_000)
+
 INSTALLED_APPS = [
     "django.contrib.auth",
     "django.contrib.contenttypes",

@@ -19,9 +19,11 @@ def database_url() -> str:
     return f"postgres:///{parts['dbname']}?{query}"
 
 
-def start_worker() -> "subprocess.Popen[bytes]":
-    """`manage.py worker` in a session of its own."""
+def start_worker(data: Path | None = None) -> "subprocess.Popen[bytes]":
+    """`manage.py worker` in a session of its own; with `data` its caches lie there."""
     environment = os.environ | {"DATABASE_URL": database_url()}
+    if data:
+        environment["DATA_DIR"] = str(data)
     return subprocess.Popen(
         [sys.executable, "manage.py", "worker"],
         cwd=ROOT,

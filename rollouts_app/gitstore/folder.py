@@ -85,6 +85,10 @@ class Folder:
             time.sleep(PAUSE_SECONDS)
 
     def _make(self) -> None:
+        if self.home.is_file():
+            self.home.unlink()
+        if (self.path / "lock").is_dir():
+            shutil.rmtree(self.path / "lock")
         self.home.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.path.chmod(0o700)
 
@@ -158,7 +162,7 @@ class Folder:
         total = 0
         for folder, _folders, names in os.walk(self.path):
             for name in names:
-                with contextlib.suppress(FileNotFoundError):
+                with contextlib.suppress(OSError):
                     total += os.lstat(os.path.join(folder, name)).st_size
         return total
 

@@ -24,9 +24,8 @@ class Shelf:
 
     def keep_only(self, names: Collection[str]) -> list[str]:
         """Remove all other caches, and what killed processes left; gives the names removed."""
-        if self._path.is_dir():
-            for doomed in self._path.glob(f"*{DOOMED}"):
-                shutil.rmtree(doomed, ignore_errors=True)
+        for doomed in self._path.glob(f"*{DOOMED}"):
+            shutil.rmtree(doomed, ignore_errors=True)
         others = (folder for folder in self._folders() if folder.path.name not in names)
         return [folder.path.name for folder in others if _remove(folder)]
 
@@ -52,10 +51,10 @@ class Shelf:
         return removed
 
     def _folders(self) -> Iterator[Folder]:
-        if self._path.is_dir():
-            for path in self._path.iterdir():
-                if path.name.isdecimal() and (path / "lock").is_file():
-                    yield Folder(path)
+        paths: list[Path] = []
+        with contextlib.suppress(OSError):
+            paths = [path for path in self._path.iterdir() if path.name.isdecimal()]
+        yield from (Folder(path) for path in paths if (path / "lock").is_file())
 
 
 def _remove(folder: Folder) -> bool:

@@ -8,7 +8,7 @@ from django.utils.timezone import now
 
 from rollouts_app import vault
 from rollouts_app.github import AppClient, InstallationClient, api_url
-from rollouts_app.gitstore import GitStore
+from rollouts_app.gitstore import GitStore, Shelf
 from rollouts_app.models import Installation, Repository
 
 # A token is renewed while it still has time for a long fetch.
@@ -48,10 +48,20 @@ def store_for(repository: Repository) -> GitStore:
         cache_folder(repository),
         f"{settings.GITHUB_URL}/{repository.full_name}.git",
         token_for(repository.installation),
+        shelf=shelf(),
     )
 
 
 def cache_folder(repository: Repository) -> Path:
     """Where the repository's git cache lies, by GitHub's number: a rename moves nothing."""
-    folder: Path = settings.DATA_DIR / "git" / str(repository.github_id)
+    return shelf_folder() / str(repository.github_id)
+
+
+def shelf() -> Shelf:
+    """All git caches on this machine."""
+    return Shelf(shelf_folder())
+
+
+def shelf_folder() -> Path:
+    folder: Path = settings.DATA_DIR / "git"
     return folder

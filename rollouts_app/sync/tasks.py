@@ -8,7 +8,7 @@ from procrastinate.contrib.django import app
 from procrastinate.exceptions import AlreadyEnqueued
 from procrastinate.jobs import JobDeferrer
 
-from rollouts_app.sync import engine, pruning, reconcile
+from rollouts_app.sync import caches, engine, pruning, reconcile
 
 # How long pruning stands back where a sync is at work.
 PRUNING_PAUSE = timedelta(minutes=5)
@@ -20,6 +20,7 @@ def sync_repository(repository_id: int) -> None:
     again_at = engine.sync(repository_id)
     if again_at:
         ring_later(repository_id, again_at)
+    caches.tidy()
 
 
 @app.periodic(cron="* * * * *")

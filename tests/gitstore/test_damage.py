@@ -1,5 +1,7 @@
 """A cache that something happened to: it reads as before, or is made anew by itself."""
 
+import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -124,3 +126,83 @@ def test_a_cache_half_made_by_a_killed_process_is_made_whole(
     (cache / "git").mkdir()
     store.fetch([main])
     assert sorted(path.name for path in cache.iterdir()) == ["git", "home", "lock"]
+
+
+def empty(path: Path) -> None:
+    overwrite(path, b"")
+
+
+def truncate(path: Path) -> None:
+    overwrite(path, path.read_bytes()[: path.stat().st_size // 2])
+
+
+def flip(path: Path) -> None:
+    """One bit in each 64 bytes."""
+    content = bytearray(path.read_bytes())
+    for at in range(12, len(content), 64):
+        content[at] ^= 0x10
+    overwrite(path, bytes(content))
+
+
+def replace_by_a_directory(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+def replace_by_a_dead_link(path: Path) -> None:
+    path.unlink()
+    path.symlink_to("nowhere")
+
+
+def make_unreadable(path: Path) -> None:
+    path.chmod(0)
+
+
+HARMS = (
+    *(empty, truncate, flip, Path.unlink, replace_by_a_directory, replace_by_a_dead_link),
+    make_unreadable,
+)
+
+
+@pytest.mark.parametrize("harm", HARMS)
+def test_harm_to_any_file_is_mended(
+    store: GitStore, cache: Path, main: str, harm: Callable[[Path], None]
+) -> None:
+    if harm is make_unreadable and os.geteuid() == 0:
+        pytest.skip("Nothing is unreadable for root.")
+    whole = all_of(store, main)
+    git = cache / "git"
+    shutil.copytree(git, cache.parent / "sound")
+    files = sorted(path.relative_to(git) for path in git.rglob("*") if path.is_file())
+    assert len(files) == 8
+    for file in files:
+        shutil.rmtree(git)
+        shutil.copytree(cache.parent / "sound", git)
+        harm(git / file)
+        assert (file, all_of(store, main)) == (file, whole)
+
+
+@pytest.mark.parametrize("part", ["lock", "home"])
+def test_harm_beside_the_repository_is_mended(
+    store: GitStore, cache: Path, main: str, part: str
+) -> None:
+    whole = all_of(store, main)
+    shutil.rmtree(cache / part) if part == "home" else (cache / part).unlink()
+    (cache / part).write_text("") if part == "home" else (cache / part).mkdir()
+    store.fetch([main])
+    assert all_of(store, main) == whole
+
+
+def test_the_offsets_of_two_objects_exchanged_fool_nobody(
+    store: GitStore, cache: Path, main: str
+) -> None:
+    """Git itself hands out the other object without a word."""
+    whole = all_of(store, main)
+    for index in (cache / "git" / "objects" / "pack").glob("*.idx"):
+        content = index.read_bytes()
+        count = int.from_bytes(content[8 + 255 * 4 : 8 + 256 * 4])
+        first = 8 + 256 * 4 + count * 24
+        offsets = [content[first + at * 4 : first + at * 4 + 4] for at in range(count)]
+        turned = b"".join([*offsets[1:], offsets[0]])
+        overwrite(index, content[:first] + turned + content[first + count * 4 :])
+    assert all_of(store, main) == whole
