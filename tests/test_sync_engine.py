@@ -70,15 +70,6 @@ def test_it_takes_only_directories_for_rollouts(agents: Repository, github: GitH
     assert names_on(agents, "main") == ["maths", "search"]
 
 
-@pytest.mark.parametrize("odd", [Symlink("configs"), Submodule("1" * 40), "a file"], ids=str)
-def test_it_takes_nothing_else_for_the_rollouts_directory(
-    agents: Repository, github: GitHubEmulator, odd: Content
-) -> None:
-    github.push(NAME, "odd", dict.fromkeys(FILES) | {"rollouts": odd}, start="main")
-    check_all(agents)
-    assert agents.branches.get(name="odd", catalog__rollouts_tree="").commit != ""
-
-
 def test_it_writes_nothing_twice(agents: Repository, github: GitHubEmulator) -> None:
     for number in range(5):
         github.create_branch(NAME, f"copy-{number}", "main")

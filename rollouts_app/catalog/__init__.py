@@ -6,7 +6,15 @@ comes out can be stored in PostgreSQL: no NUL, no lone surrogates, only what JSO
 """
 
 from rollouts_app.catalog.configs import ConfigContents, combination_problems, read_config
-from rollouts_app.catalog.entries import Entry, rollouts_in, wanted_configs, wanted_files
+from rollouts_app.catalog.entries import (
+    Entry,
+    Listing,
+    WantedFiles,
+    rollouts_in,
+    wanted_configs,
+    wanted_files,
+)
+from rollouts_app.catalog.oddities import directory_in, is_tree, no_directory, too_many, too_wide
 from rollouts_app.catalog.problems import Problem, Severity
 from rollouts_app.catalog.rollouts import RolloutContents, read_rollout
 from rollouts_app.catalog.text import json_safe, printable, storable
@@ -14,16 +22,23 @@ from rollouts_app.catalog.text import json_safe, printable, storable
 __all__ = [
     "ConfigContents",
     "Entry",
+    "Listing",
     "Problem",
     "RolloutContents",
     "Severity",
+    "WantedFiles",
     "combination_problems",
+    "directory_in",
+    "is_tree",
     "json_safe",
+    "no_directory",
     "printable",
     "read_config",
     "read_rollout",
     "rollouts_in",
     "storable",
+    "too_many",
+    "too_wide",
     "wanted_configs",
     "wanted_files",
 ]

@@ -1,19 +1,26 @@
 """One eval or training config, and what only all of them together show."""
 
+import json
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from rollouts_app.catalog.limits import LONGEST_PARSED, LONGEST_VALUE, MOST_PROBLEMS
+from rollouts_app.catalog.oddities import changed_name
 from rollouts_app.catalog.problems import Problem
 from rollouts_app.catalog.text import json_safe, printable, storable
 from rollouts_app.catalog.toml import Document, read_toml
 
 SECTION = "experiment"
+REMEDY = "Correct the name in [experiment], or push the rollout's directory."
 
 
 @dataclass(frozen=True)
 class ConfigContents:
-    """What a config says: `rollout` is the name in [experiment], empty when it gives none."""
+    """What a config says: `rollout` is the name in [experiment], empty when it gives none.
+
+    `parsed` holds its values; where they are many, only the short ones of [experiment].
+    """
 
     kind: Literal["eval", "training"]
     rollout: str
@@ -21,20 +28,26 @@ class ConfigContents:
     problems: tuple[Problem, ...]
 
 
-def read_config(path: str, content: bytes | None) -> ConfigContents:
+def read_config(path: str, content: bytes | None, *, is_changed: bool = False) -> ConfigContents:
     """Read a config. None in place of its content says that it was too large to be fetched.
 
-    `path` is that of `wanted_configs`; its folder says which kind of config it is.
+    `path` is that of `wanted_configs`; its folder says which kind of config it is, and
+    `is_changed` that its name in git is another.
     """
     document = read_toml(path, content)
     rollout = _rollout(document.values)
     problems = document.problems
     if document.is_readable and rollout is None:
         problems = (_without_rollout(document),)
+    if is_changed:
+        # Its own address leads nowhere.
+        folder = f"{path.rpartition('/')[0]}/"
+        told = (replace(problem, path=folder, line=None) for problem in problems)
+        problems = (changed_name(folder, path.removeprefix(folder)), *told)
     return ConfigContents(
         kind="training" if path.startswith("configs/training/") else "eval",
         rollout=storable(rollout or ""),
-        parsed=json_safe(document.values),
+        parsed=_kept(json_safe(document.values)),
         problems=problems,
     )
 
@@ -42,18 +55,38 @@ def read_config(path: str, content: bytes | None) -> ConfigContents:
 def combination_problems(
     rollouts: Collection[str], configs: Mapping[str, str]
 ) -> tuple[Problem, ...]:
-    """What only a whole catalog shows: configs (path → name) of rollouts that are not there."""
-    return tuple(
-        Problem(
-            "config-names-missing-rollout",
-            "error",
-            f"{printable(path)} is for a rollout that is not there: rollouts/{printable(name)}.",
-            "Correct the name in [experiment], or push the rollout's directory.",
-            path,
+    """What only a whole catalog shows: configs (path → name) of rollouts that are not there.
+
+    Many are counted in one problem after the first.
+    """
+    lost = {path: name for path, name in configs.items() if name and name not in rollouts}
+    problems = [_of_missing(path, name) for path, name in list(lost.items())[:MOST_PROBLEMS]]
+    if len(lost) > MOST_PROBLEMS:
+        sentence = (
+            f"{len(lost) - MOST_PROBLEMS:,} more configs are for rollouts that are not there."
         )
-        for path, name in configs.items()
-        if name and name not in rollouts
-    )
+        problems.append(Problem("more-problems", "error", sentence, REMEDY, "configs/"))
+    return tuple(problems)
+
+
+def _of_missing(path: str, name: str) -> Problem:
+    sentence = f"{printable(path)} is for a rollout that is not there: rollouts/{printable(name)}."
+    return Problem("config-names-missing-rollout", "error", sentence, REMEDY, path)
+
+
+def _kept(parsed: dict[str, Any]) -> dict[str, Any]:
+    """The values if they are few enough to be kept with each version of the config."""
+    if len(json.dumps(parsed)) <= LONGEST_PARSED:
+        return parsed
+    section = parsed.get(SECTION)
+    texts = section if isinstance(section, dict) else {}
+    short = {
+        key: value
+        for key, value in texts.items()
+        if isinstance(value, str) and len(key) + len(value) <= LONGEST_VALUE
+    }
+    kept = {SECTION: dict(list(short.items())[: LONGEST_PARSED // LONGEST_VALUE])}
+    return kept if short else {}
 
 
 def _rollout(values: Mapping[str, Any]) -> str | None:

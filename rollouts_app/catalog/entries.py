@@ -1,16 +1,18 @@
 """Which entries of a directory count: rollouts, and the files that are read of them."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from rollouts_app.catalog.limits import LONGEST_NAME, MOST_CONFIGS, MOST_ROLLOUTS
 from rollouts_app.catalog.text import ELLIPSIS, storable
 
 # In the order of preference, in any letter case.
 READMES = ("readme.md", "readme.markdown", "readme.rst", "readme.txt", "readme")
 PYPROJECT = "pyproject.toml"
 TEMPLATE = "default.toml"
-# File systems know no longer names, and the database's indexes are limited too.
-LONGEST_NAME = 255
+# Git's own checks refuse them; as parts of an address they would lead elsewhere.
+NO_NAMES = {"", ".", ".."}
 
 
 class Entry(Protocol):
@@ -24,44 +26,93 @@ class Entry(Protocol):
     def kind(self) -> str: ...
 
 
-def rollouts_in(entries: Iterable[Entry]) -> dict[str, str]:
-    """Name → tree id of the rollouts in a `rollouts` directory: its subdirectories, nothing else.
+@dataclass(frozen=True)
+class Listing:
+    """What counts of a directory: `ids` by name, trees of rollouts or blobs of configs.
 
-    Names are as in git; those that cannot be stored so are changed, and stay distinct.
+    Names are as in git; those that cannot be stored so are changed, stay distinct and are told in
+    `changed`. `count` is how many there are, with those that are too many.
     """
-    return _distinct((entry for entry in entries if entry.kind == "directory"), "")
+
+    ids: dict[str, str]
+    changed: frozenset[str]
+    count: int
+
+    @property
+    def is_cut(self) -> bool:
+        return self.count > len(self.ids)
+
+    def with_(self, other: "Listing") -> "Listing":
+        """Both together; their names must differ."""
+        return Listing(self.ids | other.ids, self.changed | other.changed, self.count + other.count)
 
 
-def wanted_files(entries: Iterable[Entry]) -> dict[str, str]:
-    """File name → blob id of what `read_rollout` needs: pyproject.toml and one README."""
-    files = {entry.name: entry.id for entry in entries if entry.kind == "file"}
-    readmes = [name for name in files if name.lower() in READMES]
+@dataclass(frozen=True)
+class WantedFiles:
+    """What `read_rollout` needs of a rollout's directory.
+
+    `ids` are the blobs of pyproject.toml and one README, by file name. `others` has the kind of
+    what bears such a name and is no file, so that it is not read: symlink, submodule, directory.
+    """
+
+    ids: dict[str, str]
+    others: dict[str, str]
+
+
+def rollouts_in(entries: Iterable[Entry]) -> Listing:
+    """The rollouts in a `rollouts` directory: its subdirectories, nothing else."""
+    directories = [
+        entry
+        for entry in entries
+        if entry.kind == "directory" and entry.name not in NO_NAMES and "/" not in entry.name
+    ]
+    return _listing(directories, MOST_ROLLOUTS, "")
+
+
+def wanted_files(entries: Iterable[Entry]) -> WantedFiles:
+    """Which files of a rollout's directory are read."""
+    named = [entry for entry in entries if entry.name == PYPROJECT or _is_readme(entry.name)]
+    files = {entry.name: entry.id for entry in named if entry.kind == "file"}
+    readmes = [name for name in files if _is_readme(name)]
     wanted = sorted(readmes, key=lambda name: (READMES.index(name.lower()), name))[:1]
-    return {name: files[name] for name in [PYPROJECT, *wanted] if name in files}
+    ids = {name: files[name] for name in [PYPROJECT, *wanted] if name in files}
+    others = {
+        entry.name: entry.kind
+        for entry in named
+        if entry.kind != "file" and not (wanted and _is_readme(entry.name))
+    }
+    return WantedFiles(ids, others)
 
 
-def wanted_configs(kind: Literal["eval", "training"], entries: Iterable[Entry]) -> dict[str, str]:
-    """Path from the repository's root → blob id of the configs in `configs/<kind>`.
+def wanted_configs(kind: Literal["eval", "training"], entries: Iterable[Entry]) -> Listing:
+    """The configs in `configs/<kind>` by their paths from the repository's root.
 
     `default.toml` is the template that others are copied from, not a config.
     """
     files = (entry for entry in entries if entry.kind == "file")
-    configs = (entry for entry in files if entry.name.endswith(".toml") and entry.name != TEMPLATE)
-    return _distinct(configs, f"configs/{kind}/")
+    configs = [entry for entry in files if entry.name.endswith(".toml") and entry.name != TEMPLATE]
+    return _listing(configs, MOST_CONFIGS, f"configs/{kind}/")
 
 
-def _distinct(entries: Iterable[Entry], prefix: str) -> dict[str, str]:
-    """Storable name → id. Clean names come first, so that no other takes theirs."""
-    named = [(_name(entry.name), entry) for entry in entries]
-    distinct: dict[str, str] = {}
+def _is_readme(name: str) -> bool:
+    return name.lower() in READMES
+
+
+def _listing(entries: list[Entry], most: int, prefix: str) -> Listing:
+    """By storable name. Clean names come first, so that no other takes theirs."""
+    named = [(_name(entry.name), entry) for entry in entries[:most]]
+    ids: dict[str, str] = {}
+    changed = set()
     for name, entry in sorted(named, key=lambda pair: pair[0] != pair[1].name):
         number = 1
-        unique = name
-        while prefix + unique in distinct:
+        unique = prefix + name
+        while unique in ids:
             number += 1
-            unique = f"{name} ({number})"
-        distinct[prefix + unique] = entry.id
-    return distinct
+            unique = f"{prefix}{name} ({number})"
+        ids[unique] = entry.id
+        if unique != prefix + entry.name:
+            changed.add(unique)
+    return Listing(ids, frozenset(changed), len(entries))
 
 
 def _name(name: str) -> str:

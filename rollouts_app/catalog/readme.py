@@ -4,10 +4,8 @@ import html
 import re
 from collections.abc import Iterator
 
+from rollouts_app.catalog.limits import LONGEST_PARAGRAPH, SEARCHED_FOR_A_SENTENCE
 from rollouts_app.catalog.text import printable
-
-SEARCHED = 20_000  # characters
-LONGEST_BLOCK = 2_000
 
 FENCE = re.compile(r"\s{0,3}(```|~~~)")
 HEADING = re.compile(r"\s{0,3}#{1,6}(\s|$)|\s*<h[1-6][\s>]", re.IGNORECASE)
@@ -26,11 +24,11 @@ SENTENCE = re.compile(r"[.!?][\"')\]]*(?=\s+[^\sa-z])|[\u3002\uff01\uff1f]")
 
 def first_sentence(readme: str) -> str:
     """The first sentence of the first paragraph of prose in Markdown, reStructuredText or text."""
-    lines = _without_comments(readme[:SEARCHED]).splitlines()
+    lines = _without_comments(readme[:SEARCHED_FOR_A_SENTENCE]).splitlines()
     for block in _blocks(lines[_front_matter(lines) :]):
         if NO_PROSE.match(block[0]):
             continue
-        prose = _plain(" ".join(block)[:LONGEST_BLOCK])
+        prose = _plain(" ".join(block)[:LONGEST_PARAGRAPH])
         if any(letter.isalnum() for letter in prose):
             end = SENTENCE.search(prose)
             return prose[: end.end()] if end else prose

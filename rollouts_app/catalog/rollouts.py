@@ -1,19 +1,22 @@
 """One rollout: what its pyproject.toml and README say."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from rollouts_app.catalog.entries import PYPROJECT
+from rollouts_app.catalog.limits import (
+    LONGEST_DESCRIPTION,
+    LONGEST_README,
+    LONGEST_VALUE,
+    MOST_VALUES,
+)
+from rollouts_app.catalog.oddities import changed_name, no_file, too_wide
 from rollouts_app.catalog.problems import Problem
 from rollouts_app.catalog.readme import first_sentence
 from rollouts_app.catalog.text import printable, prose, shortened, storable
 from rollouts_app.catalog.toml import Document, read_toml
 
-LONGEST_README = 200_000  # characters
-LONGEST_DESCRIPTION = 200
-LONGEST_VALUE = 500
-MOST_VALUES = 200
 TEXTS = ("name", "version", "requires-python", "description")
 LISTS = ("keywords", "tags", "dependencies")
 
@@ -32,12 +35,33 @@ class RolloutContents:
     problems: tuple[Problem, ...]
 
 
-def read_rollout(name: str, files: Mapping[str, bytes | None]) -> RolloutContents:
+def read_rollout(
+    name: str,
+    files: Mapping[str, bytes | None] | None,
+    *,
+    others: Mapping[str, str] | None = None,
+    is_changed: bool = False,
+) -> RolloutContents:
     """Read a rollout from the `wanted_files` of its directory.
 
-    `name` is that of `rollouts_in`. None in place of a file's content says that it is there but
-    could not be read, being too large.
+    `name` is that of `rollouts_in`; `is_changed` says that the directory is called otherwise. None
+    in place of a file's content says that it is there but could not be read, being too large; in
+    place of all files, that the directory is. `others` are those of `WantedFiles`.
     """
+    contents = _read(name, files or {})
+    folder = f"rollouts/{name}"
+    odd = [no_file(f"{folder}/{storable(file)}", kind) for file, kind in (others or {}).items()]
+    if files is None:
+        odd.append(too_wide(f"{folder}/"))
+    problems = (*contents.problems, *odd)
+    if is_changed:
+        # Its own address leads nowhere.
+        told = (replace(problem, path="rollouts/", line=None) for problem in problems)
+        problems = (changed_name("rollouts/", name), *told)
+    return replace(contents, problems=problems)
+
+
+def _read(name: str, files: Mapping[str, bytes | None]) -> RolloutContents:
     folder = f"rollouts/{name}"
     document = Document(f"{folder}/{PYPROJECT}", {})
     if PYPROJECT in files:
@@ -62,20 +86,23 @@ def _read_readme(folder: str, files: Mapping[str, bytes | None]) -> tuple[str, l
     content = files[file]
     if content is None:
         words = "is too large to be shown"
-        return "", [_unread(path, "readme-too-large", words, "Make it smaller")]
+        return "", [_unread(path, "readme-too-large", words, "Make it smaller and push again.")]
     problems = []
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
         text = content.decode("utf-8-sig", errors="replace")
         words = "is not UTF-8, so parts of it may look wrong"
-        problems = [_unread(path, "readme-not-utf8", words, "Save it as UTF-8")]
+        problems = [_unread(path, "readme-not-utf8", words, "Save it as UTF-8 and push again.")]
+    if len(text) > LONGEST_README:
+        words = f"is cut: {LONGEST_README:,} of its {len(text):,} characters are shown here"
+        cut = _unread(path, "readme-cut", words, "Read all of it on GitHub.")
+        problems.append(replace(cut, severity="note"))
     return prose(text, LONGEST_README), problems
 
 
 def _unread(path: str, id: str, words: str, remedy: str) -> Problem:
-    sentence = f"{printable(path)} {words}."
-    return Problem(id, "warning", sentence, f"{remedy} and push again.", path)
+    return Problem(id, "warning", f"{printable(path)} {words}.", remedy, path)
 
 
 def _read_project(document: Document) -> tuple[dict[str, Any], list[Problem]]:

@@ -5,14 +5,14 @@ import math
 import re
 from typing import Any
 
+from rollouts_app.catalog.limits import DEEPEST, LARGEST_INT, SMALLEST_INT
+
 # PostgreSQL stores neither of them.
 UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 # Control characters, but for tab and line feed; and those that turn the direction of writing.
 INVISIBLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 REPLACEMENT = "\ufffd"
 ELLIPSIS = "…"
-DEEPEST = 20
-SMALLEST_INT, LARGEST_INT = -(2**63), 2**63 - 1
 
 
 def storable(text: str) -> str:

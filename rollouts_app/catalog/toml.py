@@ -5,12 +5,12 @@ import tomllib
 from dataclasses import dataclass
 from typing import Any
 
+from rollouts_app.catalog.limits import LARGEST_TOML, MOST_DOTS_A_KEY
 from rollouts_app.catalog.problems import Problem
 from rollouts_app.catalog.text import printable
 
-LARGEST = 262_144  # bytes
-# Python's parser takes time by the square of a dotted key's parts, and a key is on one line.
-MOST_DOTS_A_LINE = 500
+# A key stands on one line, between two of these.
+AROUND_KEYS = re.compile(r"[\n,=\[\]{}#]")
 PLACE = re.compile(r" \(at (?:line (?P<line>\d+), column \d+|end of document)\)$")
 
 
@@ -43,14 +43,15 @@ class Document:
 
 def read_toml(path: str, content: bytes | None) -> Document:
     """Parse a file; None stands for one that was too large to be fetched."""
-    if content is None or len(content) > LARGEST:
-        return _broken(path, "file-too-large", "is too large to be read", None, "Make it smaller")
+    if content is None or len(content) > LARGEST_TOML:
+        words = f"is too large to be read: files of up to {LARGEST_TOML:,} bytes are"
+        return _broken(path, "file-too-large", words, None, "Make it smaller")
     try:
         text = content.decode()
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         return _broken(path, "file-not-utf8", "is not UTF-8", line, "Save it as UTF-8")
-    if max(map(_dots, text.splitlines()), default=0) > MOST_DOTS_A_LINE:
+    if max(piece.count(".") for piece in AROUND_KEYS.split(text)) > MOST_DOTS_A_KEY:
         return _too_deep(path)
     try:
         return Document(path, tomllib.loads(text), text)
@@ -60,10 +61,6 @@ def read_toml(path: str, content: bytes | None) -> Document:
         return _invalid(path, text, str(error))
 
 
-def _dots(line: str) -> int:
-    return line.count(".")
-
-
 def _too_deep(path: str) -> Document:
     return _broken(
         path, "toml-too-deep", "is nested too deeply to be read", None, "Write it with fewer levels"
@@ -71,6 +68,8 @@ def _too_deep(path: str) -> Document:
 
 
 def _invalid(path: str, text: str, words: str) -> Document:
+    if "int_max_str_digits" in words:
+        words = "A number has too many digits"
     place = PLACE.search(words)
     line = None
     if place:

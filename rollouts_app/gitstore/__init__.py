@@ -10,8 +10,17 @@ One process at a time works in a cache (a file lock sees to it); it may be delet
 
 from rollouts_app.gitstore.limits import Limits
 from rollouts_app.gitstore.objects import CommitFacts, Entry
-from rollouts_app.gitstore.refusals import DiskFull, Vanished
+from rollouts_app.gitstore.refusals import DiskFull, Unreadable, Vanished
 from rollouts_app.gitstore.shelf import Shelf
 from rollouts_app.gitstore.store import GitStore
 
-__all__ = ["CommitFacts", "DiskFull", "Entry", "GitStore", "Limits", "Shelf", "Vanished"]
+__all__ = [
+    "CommitFacts",
+    "DiskFull",
+    "Entry",
+    "GitStore",
+    "Limits",
+    "Shelf",
+    "Unreadable",
+    "Vanished",
+]

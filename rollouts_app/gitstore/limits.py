@@ -24,6 +24,7 @@ class Limits:
     room_bytes: int = 1_000_000_000  # freed in other caches, or our own, when the disk is full
 
     ids_a_request: int = 20_000
+    unsound: int = 20  # commits looked for one by one; more are no accident
     packs: int = 50  # above it they are merged into one
 
     def files_pack_bytes(self, count: int) -> int:

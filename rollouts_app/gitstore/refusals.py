@@ -23,6 +23,13 @@ REMOTE = re.compile(r"^remote: *(.*)$", re.MULTILINE)
 LIMIT_WORDS = re.compile(r"rate limit|abuse detection|too many requests", re.IGNORECASE)
 
 
+class Unreadable(Exception):
+    """A commit that cannot be read however often it is tried, while its neighbours can.
+
+    The message is a sentence that may be shown to people.
+    """
+
+
 class Vanished(Unavailable):
     """A commit that was asked for is no longer at the host, so nothing of this fetch came.
 

@@ -21,11 +21,18 @@ FETCH = (
 NOTHING_IN_COMMON = {"fetch.negotiationAlgorithm": "noop"}
 MOST_REDIRECTS = 3
 MOST_TIPS = 1_000  # they are arguments
-# Faults of long ago in names and dates, which harm nobody; the rest of fsck stays an error.
-OLD_FAULTS = (
+# Faults that harm nobody here, the rest of fsck stays an error: those of long ago in names and
+# dates, and names that could only hurt a checkout.
+HARMLESS_FAULTS = (
     *("badDate", "badDateOverflow", "badEmail", "badName", "badTimezone", "missingEmail"),
     *("missingNameBeforeEmail", "missingSpaceBeforeDate", "missingSpaceBeforeEmail"),
     *("multipleAuthors", "zeroPaddedDate", "zeroPaddedFilemode"),
+    *("emptyName", "fullPathname", "hasDot", "hasDotdot", "hasDotgit", "largePathname"),
+    *("gitattributesBlob", "gitattributesLarge", "gitattributesLineLength"),
+    *("gitattributesMissing", "gitattributesSymlink", "gitignoreSymlink", "mailmapSymlink"),
+    *("gitmodulesBlob", "gitmodulesLarge", "gitmodulesMissing", "gitmodulesName"),
+    *("gitmodulesParse", "gitmodulesPath", "gitmodulesSymlink", "gitmodulesUpdate"),
+    *("gitmodulesUrl", "symlinkPointsToGitDir", "symlinkTargetBlob", "symlinkTargetLength"),
 )
 UNCHECKED = {"fetch.fsckObjects": "false"}
 SETTINGS = {
@@ -37,7 +44,7 @@ SETTINGS = {
     "http.lowSpeedLimit": "1",
     "http.postBuffer": "16m",
     "fetch.fsckObjects": "true",
-    **{f"fetch.fsck.{fault}": "warn" for fault in OLD_FAULTS},
+    **{f"fetch.fsck.{fault}": "warn" for fault in HARMLESS_FAULTS},
 }
 
 
@@ -95,7 +102,7 @@ class Remote:
         try:
             self._ask(call, settings)
         except Unsound as error:
-            if error.fault not in OLD_FAULTS:
+            if error.fault not in HARMLESS_FAULTS:
                 raise
             # Before 2.44 or so, git did not apply the levels set above to partial fetches.
             self._ask(call, settings | UNCHECKED)

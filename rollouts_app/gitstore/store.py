@@ -1,6 +1,5 @@
 """The git cache of one repository: what the host has now, and what its commits hold."""
 
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -11,14 +10,13 @@ from rollouts_app.gitstore.batch import MISSING, Found
 from rollouts_app.gitstore.cache import Cache
 from rollouts_app.gitstore.folder import Folder
 from rollouts_app.gitstore.limits import Limits
+from rollouts_app.gitstore.names import distinct_ids, read_heads
 from rollouts_app.gitstore.objects import CommitFacts, Entry, TreeReader, read_commit
-from rollouts_app.gitstore.refusals import Corrupt, DiskFull, TooLarge
+from rollouts_app.gitstore.refusals import Corrupt, DiskFull, TooLarge, Unreadable, Unsound
 from rollouts_app.gitstore.remote import Remote
 from rollouts_app.gitstore.shelf import Shelf
 
 Answer = TypeVar("Answer")
-OBJECT_ID = re.compile(r"[0-9a-f]{40}")
-HEADS = "refs/heads/"
 
 
 class GitStore:
@@ -51,6 +49,7 @@ class GitStore:
         self._cache = Cache(place, self._limits)
         self._remote = Remote(place, url, token, self._limits)
         self._tree_reader = TreeReader()
+        self._unsound: dict[str, Unsound] = {}
 
     def heads(self, names: Collection[str] | None = None) -> dict[str, str]:
         """Branch name → commit, as the host has them now; with `names`, only of those there are.
@@ -59,7 +58,7 @@ class GitStore:
         """
         if names is not None and not names:
             return {}
-        heads = _read_heads(self._with_room(self._list_heads))
+        heads = read_heads(self._with_room(self._list_heads))
         if names is None:
             return heads
         return {name: heads[name] for name in names if name in heads}
@@ -69,22 +68,23 @@ class GitStore:
 
         `known` are commits fetched before that may resemble them, as the branch's last one does:
         the host then sends the difference only. Raises `Vanished` when a commit is no longer there.
+        Unsound ones stay away: reading them raises `Unreadable`.
         """
         self._with_room(self._cache.note_use)
-        wanted, tips = _distinct(commits), _distinct(known)
+        wanted, tips = distinct_ids(commits), distinct_ids(known)
         here = self._sizes([*wanted, *tips])
         missing = [id for id in wanted if id not in here]
         if missing:
             tips = [id for id in tips if id in here]
-            self._bring(missing, self._limits.pack_bytes, depth=1, tips=tips)
+            self._fetch_sound(missing, tips)
 
     def commits(self, ids: Iterable[str]) -> dict[str, CommitFacts]:
         """The facts of commits; those that are not here are fetched.
 
-        Raises ValueError for one that is none, or is too large to be read.
+        Raises `Unreadable` for one that is unsound, none at all, or too large.
         """
-        found = self._needed(_distinct(ids), "commit", self._fetch_commits)
-        return {commit: read_commit(content or b"") for commit, content in found}
+        found = self._needed(distinct_ids(ids), "commit", self._fetch_commits)
+        return {commit: self._facts(commit, content) for commit, content in found}
 
     def trees(self, ids: Iterable[str]) -> Iterator[tuple[str, list[Entry]]]:
         """Each distinct tree id with its entries in git's order, as they are read.
@@ -92,7 +92,7 @@ class GitStore:
         So thousands need not be held at once; `dict(store.trees(ids))` does where they may. Trees
         larger than `Limits.object_bytes` are left out, and so is what is no tree.
         """
-        for tree, content in self._needed(_distinct(ids), "tree", self._fetch_trees):
+        for tree, content in self._needed(distinct_ids(ids), "tree", self._fetch_trees):
             if content is not None:
                 yield tree, self._tree_reader.read(content)
 
@@ -115,7 +115,7 @@ class GitStore:
 
         The others are larger than `Limits.blob_bytes` by far, and not worth another try.
         """
-        wanted = _distinct(ids)
+        wanted = distinct_ids(ids)
         sizes = self._sizes(wanted)
         missing = [id for id in wanted if id not in sizes]
         if missing:
@@ -129,7 +129,7 @@ class GitStore:
         What is not here is fetched first, in one go. Files larger than `Limits.blob_bytes` are
         left out, and so is what is no blob.
         """
-        for blob, content in self._needed(_distinct(ids), "blob", self._fetch_files):
+        for blob, content in self._needed(distinct_ids(ids), "blob", self._fetch_files):
             if content is not None:
                 yield blob, content
 
@@ -189,9 +189,32 @@ class GitStore:
         found = self._readable(ids, None)
         return {object.id: object.size for object in found if object.kind != MISSING}
 
+    def _facts(self, commit: str, content: bytes | None) -> CommitFacts:
+        try:
+            return read_commit(content or b"")
+        except ValueError:
+            raise Unreadable(f"{commit[:12]} is no commit, or is too large to be read.") from None
+
     def _fetch_commits(self, ids: Sequence[str]) -> Collection[str]:
         self.fetch(ids)
+        for id in ids:
+            if id in self._unsound:
+                raise Unreadable(str(self._unsound[id]))
         return ()
+
+    def _fetch_sound(self, ids: Sequence[str], tips: Sequence[str]) -> None:
+        """Bring commits and their trees, but for those that are unsound, found by halving."""
+        try:
+            self._bring(ids, self._limits.pack_bytes, depth=1, tips=tips)
+        except Unsound as error:
+            half = len(ids) // 2
+            if not half:
+                self._unsound[ids[0]] = error
+            elif len(self._unsound) >= self._limits.unsound:
+                raise
+            else:
+                self._fetch_sound(ids[:half], tips)
+                self._fetch_sound(ids[half:], tips)
 
     def _fetch_trees(self, ids: Sequence[str]) -> Collection[str]:
         self._bring(ids, self._limits.pack_bytes)
@@ -256,22 +279,3 @@ class GitStore:
 
     def _entries(self, tree: str) -> list[Entry]:
         return dict(self.trees([tree]))[tree]
-
-
-def _distinct(ids: Iterable[str]) -> list[str]:
-    """Each id once, in order. ValueError for anything that is none: ids become lines for git."""
-    distinct = list(dict.fromkeys(ids))
-    for id in distinct:
-        if not OBJECT_ID.fullmatch(id):
-            raise ValueError(f"{id!r} is no object id")
-    return distinct
-
-
-def _read_heads(listing: bytes) -> dict[str, str]:
-    """The lines of `git ls-remote`, `<id> tab refs/heads/<name>`."""
-    heads = {}
-    for line in listing.splitlines():
-        id, _, ref = line.decode(errors="surrogateescape").partition("\t")
-        if ref.startswith(HEADS) and OBJECT_ID.fullmatch(id):
-            heads[ref.removeprefix(HEADS)] = id
-    return heads

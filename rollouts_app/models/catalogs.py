@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     ComparedVersion = WithAnnotations["RolloutVersion", Comparison]
 
 
+# The hexadecimal digits of an object id by SHA-1; those by SHA-256 have more.
+SHORTEST_ID = 40
 # A catalog's identity within its repository: the ids of the `rollouts` and `configs` trees.
 Pair = tuple[str, str]
 # A rollout version's: name and tree id. A config version's: path and blob id.
@@ -36,7 +38,8 @@ class Catalog(models.Model):
     """The rollouts of one branch at one commit, shared by all branches with the same trees.
 
     The arrays have no foreign keys: rows they name are removed under the repository's lock only.
-    An absent directory has the empty tree id.
+    In place of a tree's id stands the word of `catalog.directory_in` for a directory that is not
+    there: empty, or what there is instead.
     """
 
     repository = models.ForeignKey(Repository, on_delete=models.CASCADE, related_name="catalogs")
@@ -70,7 +73,7 @@ class Catalog(models.Model):
 
     @property
     def has_rollouts_directory(self) -> bool:
-        return bool(self.rollouts_tree)
+        return len(self.rollouts_tree) >= SHORTEST_ID
 
 
 class Rollout(models.Model):

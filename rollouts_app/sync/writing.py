@@ -73,10 +73,10 @@ def write_configs(repository: Repository, contents: Mapping[Key, catalog.ConfigC
 def write_catalogs(repository: Repository, contents: Mapping[Pair, "Contents"]) -> None:
     """Write new catalogs; their rollout and config versions must have been written."""
     versions = RolloutVersion.objects.known(
-        repository, {key for content in contents.values() for key in content.rollouts.items()}
+        repository, {key for content in contents.values() for key in content.rollouts.ids.items()}
     )
     configs = ConfigVersion.objects.known(
-        repository, {key for content in contents.values() for key in content.configs.items()}
+        repository, {key for content in contents.values() for key in content.configs.ids.items()}
     )
     columns = ["repository_id", "rollouts_tree", "configs_tree", "versions", "configs"]
     created_at = now()
@@ -93,11 +93,13 @@ def write_catalogs(repository: Repository, contents: Mapping[Pair, "Contents"]) 
 def _catalog_row(
     content: "Contents", versions: dict[Key, RolloutVersion], configs: dict[Key, ConfigVersion]
 ) -> tuple[str, str, Jsonb, int]:
-    held = [versions[key] for key in content.rollouts.items()]
-    named = [configs[key] for key in content.configs.items()]
-    problems = catalog.combination_problems(
-        content.rollouts.keys(), {config.path: config.rollout_name for config in named}
-    )
+    held = [versions[key] for key in content.rollouts.ids.items()]
+    named = [configs[key] for key in content.configs.ids.items()]
+    problems = [*content.problems]
+    if not content.rollouts.is_cut:
+        problems += catalog.combination_problems(
+            content.rollouts.ids.keys(), {config.path: config.rollout_name for config in named}
+        )
     own = sum(row.problem_count for row in held) + sum(row.problem_count for row in named)
     rows, count = _problems(problems)
     return _array(held), _array(named), rows, own + count

@@ -13,6 +13,10 @@ if TYPE_CHECKING:
 
 # What a kind of config is called where there is little room.
 SHORT_KINDS = {"eval": "eval", "training": "train"}
+# Problems that belong to no rollout, on one page.
+MOST_LOST_PROBLEMS = 50
+# Those of a catalog that are about single configs; the others are about what was left out.
+ABOUT_CONFIGS = {"config-names-missing-rollout", "more-problems"}
 
 
 @dataclass(frozen=True)
@@ -39,6 +43,18 @@ class RolloutRow:
         return sorted({SHORT_KINDS[config.kind] for config in self.configs})
 
     @property
+    def readme_problem(self) -> Problem | None:
+        """Why the README is not here as a whole, if it is not."""
+        missing = ("readme-cut", "readme-too-large", "readme-no-file")
+        return next((p for p in self.problems if p["id"] in missing), None)
+
+    @property
+    def problems_above(self) -> list[Problem]:
+        """Those that are not told beside the README alone."""
+        beside = self.readme_problem
+        return [p for p in self.problems if p is not beside or p["severity"] != "note"]
+
+    @property
     def errors(self) -> int:
         return sum(problem["severity"] == "error" for problem in self.problems)
 
@@ -60,23 +76,36 @@ class ConfigRow:
 
 @dataclass(frozen=True)
 class Rows:
-    """The rows of a page, and the problems that belong to no rollout of the branch."""
+    """The rows of a page, and the problems that belong to no rollout of the branch.
+
+    `notices` are about what was left out; `lost_problems` about single configs, of which there are
+    `lost_count`.
+    """
 
     rollouts: list[RolloutRow]
+    notices: list[Problem]
     lost_problems: list[Problem]
+    lost_count: int
 
 
 def rows_of(asked: AskedBranch, versions: "list[ComparedVersion]") -> Rows:
     """The rows of versions that the branch shows. One query, however many rows."""
     branch = asked.branch
     if branch is None or branch.catalog is None:
-        return Rows([], [])
+        return Rows([], [], [], 0)
     names = {version.rollout.name for version in versions}
     configs = list(ConfigVersion.objects.concerning(branch, names))
     rollouts = [_row(asked, version, configs) for version in versions]
     lost = [p for config in configs if config.belongs_to not in names for p in config.problems]
-    problems = [*branch.catalog.problems, *lost]
-    return Rows(rollouts, linked(asked.repository, branch.commit, problems))
+    own = branch.catalog.problems
+    lost = [*(p for p in own if p["id"] in ABOUT_CONFIGS), *lost]
+    notices = [p for p in own if p["id"] not in ABOUT_CONFIGS]
+    return Rows(
+        rollouts,
+        linked(asked.repository, branch.commit, notices),
+        linked(asked.repository, branch.commit, lost[:MOST_LOST_PROBLEMS]),
+        len(lost),
+    )
 
 
 def config_rows(asked: AskedBranch, configs: list[ConfigVersion]) -> list[ConfigRow]:
@@ -85,7 +114,7 @@ def config_rows(asked: AskedBranch, configs: list[ConfigVersion]) -> list[Config
         ConfigRow(
             kind=config.kind,
             path=config.path,
-            page=asked.repository.blob_page(asked.commit, config.path),
+            page=_page_of(asked, config.path, config.problems),
             model=_said(config, "model_path"),
             dataset=_said(config, "dataset"),
         )
@@ -101,11 +130,29 @@ def _said(config: ConfigVersion, key: str) -> str:
 
 
 def linked(repository: Repository, commit: str, problems: Iterable[Problem]) -> list[Problem]:
-    """Problems, each with the page of its file and line at the commit as `url`."""
+    """Problems, each with the page of its file and line at the commit as `url`.
+
+    A path that ends with a slash is that of a directory.
+    """
     return [
-        {**problem, "url": repository.blob_page(commit, problem["path"], problem["line"])}
+        {**problem, "url": _page(repository, commit, problem["path"], problem["line"])}
         for problem in problems
     ]
+
+
+def _page(repository: Repository, commit: str, path: str, line: int | None = None) -> str:
+    if path.endswith("/"):
+        return repository.tree_page(commit, path.strip("/"))
+    return repository.blob_page(commit, path, line)
+
+
+def _page_of(asked: AskedBranch, path: str, problems: Iterable[Problem]) -> str:
+    """The page of a rollout's directory or of a config; where its name was changed, of the one
+    that holds it."""
+    for problem in problems:
+        if problem["id"] == "name-changed":
+            path = problem["path"]
+    return _page(asked.repository, asked.commit, path)
 
 
 def _row(
@@ -116,7 +163,7 @@ def _row(
     problems = [*version.problems, *(problem for config in own for problem in config.problems)]
     return RolloutRow(
         version=version,
-        source=asked.repository.tree_page(asked.commit, f"rollouts/{name}"),
+        source=_page_of(asked, f"rollouts/{name}/", version.problems),
         configs=own,
         problems=linked(asked.repository, asked.commit, problems),
         change=_change(asked, version),
