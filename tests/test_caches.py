@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from django.utils.timezone import now
 from pytest_django import Settings
 
 from rollouts_app.gitstore.folder import Folder
@@ -81,8 +82,7 @@ def test_the_cache_of_a_repository_that_is_connected_no_longer_goes(
     sync_repository(agents.pk)
     sync_repository(other.pk)
     (machine / "git" / ("9" * 30)).mkdir()
-    other.branches.all().delete()
-    other.delete()
+    Repository.objects.filter(pk=other.pk).update(disconnected_at=now())
     sync_repository(agents.pk)
     assert cached(machine) == {str(agents.github_id), "9" * 30}
 

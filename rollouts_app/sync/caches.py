@@ -21,7 +21,7 @@ def tidy() -> None:
     ours = shelf()
     names = ours.names()
     numbers = [int(name) for name in names if len(name) < LONGEST_NUMBER]
-    connected = Repository.objects.filter(github_id__in=numbers)
+    connected = Repository.objects.connected().filter(github_id__in=numbers)
     kept = {str(number) for number in connected.values_list("github_id", flat=True)}
     for name in ours.keep_only(kept):
         log.info("Removed the git cache of repository %s: it is connected no longer", name)
