@@ -13,6 +13,8 @@ from rollouts_app.sync.writing import write_catalogs, write_configs, write_versi
 # Files held in memory at a time, in bytes.
 PORTION_BYTES = 16_000_000
 NOTHING = catalog.Listing({}, frozenset(), 0)
+# There are some, and none is known.
+UNKNOWN = catalog.Listing({}, frozenset(), 1)
 CONFIG_KINDS: tuple[Literal["eval", "training"], ...] = ("eval", "training")
 
 
@@ -86,6 +88,7 @@ def _contents(
     if rollouts:
         problems += catalog.too_many("rollouts/", rollouts, "directories")
     elif catalog.is_tree(pair[0]):
+        rollouts = UNKNOWN
         problems.append(catalog.too_wide("rollouts/", "error"))
     # A root that cannot be read hides both directories, for one and the same reason.
     told = {problem.sentence: problem for problem in [*config_problems, *problems]}
