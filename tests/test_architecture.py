@@ -13,7 +13,7 @@ LAYERS = [
     {"errors", "vault", "addresses"},
     {"models", "github", "gitstore", "catalog"},
     {"sync", "forms", "templatetags", "accounts"},
-    {"onboarding", "commands"},
+    {"onboarding", "connection", "commands"},
     {"views", "cli_api", "management"},
     {"urls"},
 ]

@@ -91,7 +91,7 @@ def test_it_connects_a_repository_once(
     github: GitHubEmulator, ada: User, installation: Installation
 ) -> None:
     other = onboarding.start_workspace(ada, "other")
-    with pytest.raises(NotPossible, match="One of the two is taken"):
+    with pytest.raises(NotPossible, match="a repository belongs to one workspace"):
         onboarding.connect_repository(ada, other, *numbers(github, "acme/agents", installation))
 
 

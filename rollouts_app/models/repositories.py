@@ -68,6 +68,11 @@ class RepositoryQuerySet(models.QuerySet["Repository"]):
         """Those read by an installation on the account, by GitHub's number of it."""
         return self.filter(installation__account_id=account_id)
 
+    def kept(self) -> "RepositoryQuerySet":
+        """Those that were disconnected and can return, the latest first."""
+        kept = self.filter(disconnected_at__isnull=False, deletion_requested_at=None)
+        return kept.order_by("-disconnected_at", "-pk")
+
 
 class Repository(models.Model):
     """A workspace repository, known by GitHub's number; its name is a label that follows renames.
@@ -106,6 +111,8 @@ class Repository(models.Model):
     is_archived = models.BooleanField(default=False)
     connected_at = models.DateTimeField(default=now)
     disconnected_at = models.DateTimeField(null=True, blank=True)
+    # Deletion waits for a sync that is still running.
+    deletion_requested_at = models.DateTimeField(null=True, blank=True)
 
     full_check_requested_at = models.DateTimeField(null=True, blank=True)
     heads_checked_at = models.DateTimeField(null=True, blank=True)
@@ -138,6 +145,10 @@ class Repository(models.Model):
             ),
             models.UniqueConstraint(
                 fields=["workspace", "github_id"], name="one_row_per_workspace_and_repository"
+            ),
+            models.CheckConstraint(
+                condition=Q(deletion_requested_at=None) | Q(disconnected_at__isnull=False),
+                name="a_repository_is_disconnected_before_it_is_deleted",
             ),
         ]
 

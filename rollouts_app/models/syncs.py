@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable
 from datetime import datetime, timedelta
 
 from django.db import models, transaction
-from django.db.models import Count, Exists, Max, OuterRef, Q
+from django.db.models import Count, Exists, F, Max, OuterRef, Q
 from django.utils.timezone import now
 
 from rollouts_app.models.branches import Branch
@@ -87,7 +87,11 @@ class SyncRunQuerySet(models.QuerySet["SyncRun"]):
 
     def first_sync_progress(self) -> tuple[int, int]:
         """How many of the branches found when the repository was connected are read, and all."""
-        first = self.filter(trigger=SyncRun.Trigger.CONNECTED)
+        # What an earlier connection found was read then.
+        first = self.filter(
+            trigger=SyncRun.Trigger.CONNECTED,
+            requested_at__gte=F("repository__connected_at"),
+        )
         is_open = Q(state__in=SyncRun.OPEN_STATES)
         counts = first.aggregate(total=Count("pk"), open=Count("pk", filter=is_open))
         return counts["total"] - counts["open"], counts["total"]

@@ -10,7 +10,7 @@ from django.utils.functional import cached_property
 from rollouts_app.models.users import User
 
 if TYPE_CHECKING:
-    from rollouts_app.models.repositories import Repository
+    from rollouts_app.models.repositories import Repository, RepositoryQuerySet
 
 SLUG_PATTERN = r"^[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?$"
 
@@ -53,6 +53,10 @@ class Workspace(models.Model):
     def repository(self) -> "Repository | None":
         """The connected repository, if there is one. One query."""
         return self.repositories.connected().select_related("installation").first()
+
+    def kept_repositories(self) -> "RepositoryQuerySet":
+        """Those it had before, whose rollouts return when they are connected again."""
+        return self.repositories.kept()
 
     def manager_names(self) -> list[str]:
         """The names of those who may connect a repository here, in the order they joined."""
