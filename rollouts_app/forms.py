@@ -6,7 +6,7 @@ from typing import Any
 
 from django import forms
 
-from rollouts_app.models import Branch, RolloutVersion
+from rollouts_app.models import Branch, Repository, RolloutVersion
 from rollouts_app.models.workspaces import RESERVED_SLUGS, is_slug
 
 # What `osmosis rollout init` accepts as a name.
@@ -81,3 +81,36 @@ class RepositoryChoiceForm(forms.Form):
     def numbers(self) -> tuple[int, int]:
         installation, repository = self.cleaned_data["choice"].split(":")
         return int(installation), int(repository)
+
+
+class DeletionForm(forms.Form):
+    """Consent to a deletion: the repository's name, typed."""
+
+    name = forms.CharField(required=False)
+
+    def __init__(self, values: Mapping[str, Any] | None, repository: Repository) -> None:
+        super().__init__(values)
+        self.repository = repository
+
+    def clean_name(self) -> str:
+        name: str = self.cleaned_data["name"]
+        if self.wants_deletion and name.casefold() != self.repository.full_name.casefold():
+            raise forms.ValidationError(
+                f"To delete for good, type {self.repository.full_name} here. Nothing was changed."
+            )
+        return name
+
+    @property
+    def wants_deletion(self) -> bool:
+        return True
+
+
+class DisconnectForm(DeletionForm):
+    """Whether what was synced is kept or deleted; a deletion needs the repository's name."""
+
+    choice = forms.ChoiceField(choices=[("keep", "Keep"), ("delete", "Delete")], initial="keep")
+    field_order = ("choice", "name")
+
+    @property
+    def wants_deletion(self) -> bool:
+        return self.cleaned_data.get("choice") == "delete"

@@ -4,6 +4,7 @@ from django.urls import include, path
 
 from rollouts_app.views import (
     branches,
+    connection,
     deliveries,
     git_integration,
     home,
@@ -51,6 +52,21 @@ workspace = [
         name="connect-installation",
     ),
     path("/integrations/git/repository", onboarding.connect_repository, name="connect-repository"),
+    path(
+        "/integrations/git/repositories/<int:repository_id>/disconnect",
+        connection.disconnect,
+        name="disconnect",
+    ),
+    path(
+        "/integrations/git/repositories/<int:repository_id>/delete",
+        connection.delete_kept,
+        name="delete-kept",
+    ),
+    path(
+        "/integrations/git/repositories/<int:repository_id>/reconnect",
+        connection.reconnect,
+        name="reconnect",
+    ),
 ]
 
 urlpatterns = [

@@ -63,6 +63,16 @@ DOORS = {
     f"{WS}/integrations/git/sync-now": ACTION,
     f"{WS}/integrations/git/installation": MANAGERS_ACTION,
     f"{WS}/integrations/git/repository": MANAGERS_ACTION,
+    f"{WS}/integrations/git/repositories/<int:repository_id>/disconnect": (
+        "200 403 404 302",
+        "422 403 404 302",
+    ),
+    # The repository is connected: nothing is kept of it.
+    f"{WS}/integrations/git/repositories/<int:repository_id>/delete": (
+        "404 403 404 302",
+        "302 403 404 302",
+    ),
+    f"{WS}/integrations/git/repositories/<int:repository_id>/reconnect": MANAGERS_ACTION,
 }
 OURS = [route for route in DOORS if not route.startswith("accounts/")]
 
@@ -94,6 +104,7 @@ def path_of(route: str, repository: Repository) -> str:
     values = {
         "workspace": repository.workspace.slug,
         "name": "maths",
+        "repository_id": str(repository.pk),
         "run_id": str(repository.sync_runs.get().pk),
     }
     return "/" + re.sub(r"<\w+:(\w+)>", lambda part: values[part[1]], route)

@@ -1,6 +1,7 @@
-// What polls rests while nobody looks, and looks again on return. Failed requests are told, never swapped in.
+// What polls rests while nobody looks or a menu in it is open, and looks again on return. Failed requests are told, never swapped in.
 document.addEventListener("htmx:beforeRequest", (event) => {
-  if (document.hidden && event.detail.elt.getAttribute("hx-trigger")?.includes("every")) event.preventDefault();
+  const { elt } = event.detail;
+  if ((document.hidden || elt.querySelector(":popover-open")) && elt.getAttribute("hx-trigger")?.includes("every")) event.preventDefault();
 });
 const lookAgain = () => document.hidden || document.body.dispatchEvent(new Event("tab-shown"));
 document.addEventListener("visibilitychange", lookAgain);
