@@ -193,7 +193,8 @@ def _why_not(workspace: Workspace, facts: RepositoryFacts) -> str:
             f"{start}a workspace has one repository, and this one has {other.full_name}. "
             "Disconnect that first, in Git Integration."
         )
-    if workspace.repositories.filter(github_id=facts.id).exists():
+    own = workspace.repositories.filter(github_id=facts.id)
+    if own.filter(deletion_requested_at__isnull=False).exists():
         return (
             f"{start}what was stored of it is still being deleted. Try again in a minute, "
             "when the sync that is running has ended."

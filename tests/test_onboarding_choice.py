@@ -35,6 +35,24 @@ def test_it_lists_what_one_may_choose_by_account(
     )
 
 
+def test_the_list_is_as_github_has_it_now(
+    ada: User, browser_of: Browser, acme: Workspace, github: GitHubEmulator
+) -> None:
+    """R08: renamed after the App was installed, it is listed by its new name at once."""
+    github.create_repository("acme/agents")
+    github.install("acme", repositories=["acme/agents"], by="ada")
+    client = browser_of(ada)
+    page = page_of(client.get(AT_ACME))
+    assert page.texts(".//label") == ["Private acme/agents"]
+    refresh = page.links()["Refresh the list"]
+    github.rename_repository("acme/agents", "robots", by="ada")
+    page = page_of(client.get(refresh))
+    assert page.texts(".//label") == ["Private acme/robots"]
+    [choice] = page.all(".//input[@type='radio']")
+    client.post(CONNECT, {"choice": choice.get("value")})
+    assert Repository.objects.get().full_name == "acme/robots"
+
+
 def test_an_account_that_refuses_gives_its_reason_and_hides_no_other(
     ada: User, browser_of: Browser, acme: Workspace, github: GitHubEmulator
 ) -> None:

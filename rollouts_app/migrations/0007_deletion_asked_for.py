@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('rollouts_app', '0005_recovered_runs'),
+        ('rollouts_app', '0006_history_that_can_be_searched'),
     ]
 
     operations = [
