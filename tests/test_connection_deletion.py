@@ -16,7 +16,7 @@ from rollouts_app.models import (
 from rollouts_app.onboarding import NotPossible, tie_repository
 from rollouts_app.sync import engine
 from rollouts_app.sync.clients import client_for
-from rollouts_app.sync.tasks import finish_disconnections
+from rollouts_app.sync.upkeep import finish_disconnections
 from tests.conftest import receive
 from tests.connection import in_another_thread, rows, rows_of, tie
 from tests.github_emulator import GitHubEmulator

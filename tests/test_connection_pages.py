@@ -5,9 +5,9 @@ import threading
 import pytest
 from django.test import Client
 
-from rollouts_app.models import Repository, User
+from rollouts_app.models import Repository, User, WebhookDelivery
 from rollouts_app.sync.locks import repository_lock
-from rollouts_app.sync.tasks import finish_disconnections
+from rollouts_app.sync.upkeep import finish_disconnections
 from rollouts_app.templatetags.rollouts import exact
 from tests.conftest import Browser
 from tests.connection import HOME, address, in_another_thread, press, rows_of
@@ -57,7 +57,7 @@ def test_the_confirmation_names_what_goes(client: Client, synced: Repository) ->
     assert page.text(".//h1") == f"Disconnect {NAME}"
     assert choices(page) == [("keep", True), ("delete", False)]
     assert page.texts(".//fieldset/label") == [
-        "Keep its rollouts and history: 2 rollouts on 1 branch, 1 sync, 0 deliveries. "
+        "Keep its rollouts and history: 2 rollouts on 1 branch, 1 sync. "
         "They are hidden, and return when it is connected again.",
         "Delete them for good. Connected again, it starts from nothing.",
     ]
@@ -139,6 +139,7 @@ def test_deleting_is_complete(client: Client, synced: Repository) -> None:
 
 
 def test_what_is_kept_can_be_deleted_later(client: Client, synced: Repository) -> None:
+    WebhookDelivery.objects.create(delivery_id="1", event="push", repository=synced)
     press(client, address(synced, "disconnect"), choice="keep")
     path = address(synced, "delete")
     page = page_of(client.get(path))
@@ -146,7 +147,7 @@ def test_what_is_kept_can_be_deleted_later(client: Client, synced: Repository) -
     assert page.text(".//h1") == f"Delete what is kept of {NAME}"
     assert page.text(".//form[@id='disconnect-form']/p") == (
         f"{NAME} was disconnected on {exact(synced.disconnected_at)}. "
-        "Stored of it: 2 rollouts on 1 branch, 1 sync, 0 deliveries. "
+        "Stored of it: 2 rollouts on 1 branch, 1 sync, 1 delivery. "
         "All of that is deleted here, for good. On GitHub nothing changes."
     )
     assert choices(page) == []
@@ -170,7 +171,7 @@ def test_it_can_be_deleted_beside_another_connected_one(
         default_branch="main",
     )
     page = page_of(client.get(HOME))
-    assert page.text(".//section[@class='notice kept']//p") == (
+    assert page.text(".//*[@class='box-body row kept']/p") == (
         kept_words(synced).removesuffix(".") + ", in place of acme/bots."
     )
     assert address(synced, "reconnect") not in page.actions()

@@ -8,7 +8,7 @@ from procrastinate.contrib.django import app
 from procrastinate.exceptions import AlreadyEnqueued
 from procrastinate.jobs import JobDeferrer
 
-from rollouts_app.sync import caches, engine, pruning, reconcile, removal
+from rollouts_app.sync import caches, engine, pruning, reconcile
 
 # How long pruning stands back where a sync is at work.
 PRUNING_PAUSE = timedelta(minutes=5)
@@ -45,14 +45,6 @@ def prune_repository(repository_id: int) -> None:
     """Prune one repository; where a sync goes first, come back."""
     if not pruning.prune(repository_id):
         _defer_pruning(repository_id, at=now() + PRUNING_PAUSE)
-
-
-@app.periodic(cron="* * * * *")
-@app.task(name="finish_disconnections", queueing_lock="finish_disconnections")
-def finish_disconnections(timestamp: int) -> None:
-    """Once a minute: end what could not be ended when somebody disconnected a repository."""
-    for repository_id in removal.repositories_to_finish():
-        removal.finish(repository_id)
 
 
 def ring(repository_id: int) -> None:

@@ -11,7 +11,7 @@ from procrastinate.contrib.django import app
 from procrastinate.exceptions import AlreadyEnqueued
 
 from rollouts_app.errors import GitHubError
-from rollouts_app.sync import hearing
+from rollouts_app.sync import hearing, removal
 
 log = logging.getLogger(__name__)
 
@@ -36,3 +36,11 @@ def repeat_lost_deliveries(timestamp: int) -> None:
     except GitHubError as error:
         # All heads are compared as well, so nothing stays lost but the reason of a change.
         log.warning("GitHub's list of deliveries could not be read: %s", error)
+
+
+@app.periodic(cron="* * * * *")
+@app.task(name="finish_disconnections", queueing_lock="finish_disconnections")
+def finish_disconnections(timestamp: int) -> None:
+    """Once a minute: end what could not be ended when somebody disconnected a repository."""
+    for repository_id in removal.repositories_to_finish():
+        removal.finish(repository_id)
