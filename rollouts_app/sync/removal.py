@@ -8,7 +8,6 @@ import logging
 
 from django.db import IntegrityError, connection, transaction
 from django.db.models import Exists, OuterRef, Q
-from django.utils.timezone import now
 
 from rollouts_app.models import Repository, SyncRun
 from rollouts_app.sync.locks import repository_lock
@@ -81,8 +80,7 @@ def _delete(repository: Repository) -> None:
 def _close_runs(repository: Repository) -> None:
     # Locked in the order in which syncs lock them.
     open_runs = repository.sync_runs.open().select_for_update().order_by("pk")
-    SyncRun.objects.filter(pk__in=list(open_runs.values_list("pk", flat=True))).update(
-        state=SyncRun.State.SUPERSEDED,
-        reason="The repository was disconnected.",
-        finished_at=now(),
+    ids = list(open_runs.values_list("pk", flat=True))
+    SyncRun.objects.filter(pk__in=ids).close(
+        SyncRun.State.SUPERSEDED, "The repository was disconnected."
     )
