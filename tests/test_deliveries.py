@@ -72,14 +72,27 @@ def test_it_tells_of_everything_that_concerns_the_repository(
     deliver(github)
     told = [(row[1], row[2]) for row in cells(read(LOG))]
     assert told == [
-        ("installation unsuspend", "Installation on acme: unsuspend."),
-        ("installation suspend", "Installation on acme: suspend."),
-        (
-            "repository renamed",
-            "Repository renamed: name and default branch are up to date.",
-        ),
-        ("installation created", "Installation on acme: created."),
+        ("installation unsuspend", "The App's installation on acme: unsuspend."),
+        ("installation suspend", "The App's installation on acme: suspend."),
+        ("repository renamed", "The repository was renamed: checking it."),
+        ("installation created", "The App's installation on acme: created."),
     ]
+
+
+def test_it_tells_all_repositories_of_an_account_what_happens_to_the_app_there(
+    ada: User, agents: Repository, github: GitHubEmulator
+) -> None:
+    second = Workspace.objects.create(slug="second")
+    Membership.objects.create(workspace=second, user=ada, role="owner")
+    Repository.objects.create(
+        workspace=second, installation=agents.installation, github_id=5, full_name="acme/second"
+    )
+    github.suspend(agents.installation.github_id, by="ada")
+    github.wait_for_deliveries()
+    receive(github.deliveries[-1])
+    assert WebhookDelivery.objects.get().repository is None
+    for address in (LOG, "/second/integrations/git/deliveries"):
+        assert [row[1] for row in cells(seen_by(ada, address))] == ["installation suspend"]
 
 
 def test_it_still_tells_of_an_installation_that_has_gone(

@@ -58,6 +58,7 @@ def test_a_waiting_sync_is_cancelled_in_a_dialog_and_retried(
     browser.get_by_role("link", name="Cancel").press("Enter")
     dialog = browser.get_by_role("dialog", name="Cancel this sync?")
     expect(dialog).to_contain_text("The sync of main at b7c8d9e")
+    # The page below would have asked anew by the time that this has looked.
     has_no_barriers(browser)
     browser.keyboard.press("Escape")
     expect(dialog).to_have_count(0)

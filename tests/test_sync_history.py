@@ -27,7 +27,7 @@ def test_it_tells_of_a_push(read: Read, agents: Repository, github: GitHubEmulat
     assert newest[:5] == [
         "Success",
         "main",
-        f"{commit[:7]} Add chess Found by the timer",
+        f"{commit[:7]} Add chess Recovered: the webhook never arrived",
         "Linus T",
         "2 → 3 rollouts",
     ]

@@ -1,7 +1,9 @@
-// What polls rests while nobody looks or a menu in it is open, and looks again on return. Failed requests are told, never swapped in.
+// What polls rests while nobody looks, while a menu in it is open, and below an open dialog: what opened that must be there
+// still to take the focus back. It looks again on return. Failed requests are told, never swapped in.
+const rests = ({ elt, requestConfig }) => document.hidden || elt.querySelector(":popover-open") ||
+  (!requestConfig.triggeringEvent && document.querySelector("dialog[open]") && !elt.closest("dialog"));
 document.addEventListener("htmx:beforeRequest", (event) => {
-  const { elt } = event.detail;
-  if ((document.hidden || elt.querySelector(":popover-open")) && elt.getAttribute("hx-trigger")?.includes("every")) event.preventDefault();
+  if (event.detail.elt.getAttribute("hx-trigger")?.includes("every") && rests(event.detail)) event.preventDefault();
 });
 const lookAgain = () => document.hidden || document.body.dispatchEvent(new Event("tab-shown"));
 document.addEventListener("visibilitychange", lookAgain);
