@@ -21,7 +21,7 @@ from rollouts_app.models import (
     WebhookDelivery,
 )
 from rollouts_app.models.syncs import KEPT
-from rollouts_app.sync import engine, pruning, tasks
+from rollouts_app.sync import engine, pruning, upkeep
 from rollouts_app.sync.locks import repository_lock
 from tests.conftest import truncate_queue
 from tests.github_emulator import GitHubEmulator
@@ -184,14 +184,14 @@ def test_the_tasks_prune_what_is_due_and_come_back_where_a_sync_goes_first(
     )
     age(agents)
     truncate_queue()
-    tasks.prune(0)
-    tasks.prune(0)
+    upkeep.prune(0)
+    upkeep.prune(0)
     [job] = ProcrastinateJob.objects.all()
     assert (job.task_name, job.args) == ("prune_repository", {"repository_id": agents.pk})
     truncate_queue()
     SyncRun.objects.request(engine_run.branch, "push", commit="1" * 40)
     Catalog.objects.create(repository=agents, rollouts_tree="x")
-    tasks.prune_repository(agents.pk)
+    upkeep.prune_repository(agents.pk)
     [later] = ProcrastinateJob.objects.all()
     assert later.scheduled_at > now() + timedelta(minutes=4)
 

@@ -1,6 +1,6 @@
 """Procrastinate's entry points: ids only. A job is a doorbell; the rows say what is to be done."""
 
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from django.db import transaction
 from django.utils.timezone import now
@@ -8,10 +8,7 @@ from procrastinate.contrib.django import app
 from procrastinate.exceptions import AlreadyEnqueued
 from procrastinate.jobs import JobDeferrer
 
-from rollouts_app.sync import caches, engine, pruning, reconcile
-
-# How long pruning stands back where a sync is at work.
-PRUNING_PAUSE = timedelta(minutes=5)
+from rollouts_app.sync import caches, engine, reconcile
 
 
 @app.task(name="sync_repository")
@@ -29,22 +26,6 @@ def check_heads(timestamp: int) -> None:
     """Once a minute: ask for a look at each repository whose last one is an interval old."""
     for repository_id in reconcile.repositories_due():
         ring(repository_id)
-
-
-@app.periodic(cron="23 * * * *")
-@app.task(name="prune", queueing_lock="prune")
-def prune(timestamp: int) -> None:
-    """Drop what is older than history is kept. Once an hour: some servers are off at night."""
-    pruning.prune_deliveries()
-    for repository_id in pruning.repositories_to_prune():
-        _defer_pruning(repository_id, at=now())
-
-
-@app.task(name="prune_repository")
-def prune_repository(repository_id: int) -> None:
-    """Prune one repository; where a sync goes first, come back."""
-    if not pruning.prune(repository_id):
-        _defer_pruning(repository_id, at=now() + PRUNING_PAUSE)
 
 
 def ring(repository_id: int) -> None:
@@ -67,16 +48,11 @@ def _defer(repository_id: int, at: datetime | None = None) -> bool:
     lock = f"repository-{repository_id}"
     queueing_lock = f"{lock}-later" if at else lock
     job = sync_repository.configure(lock=lock, queueing_lock=queueing_lock, schedule_at=at)
-    return _enqueue(job, repository_id)
+    return enqueue(job, repository_id)
 
 
-def _defer_pruning(repository_id: int, at: datetime) -> bool:
-    lock = f"prune-repository-{repository_id}"
-    job = prune_repository.configure(lock=lock, queueing_lock=lock, schedule_at=at)
-    return _enqueue(job, repository_id)
-
-
-def _enqueue(job: JobDeferrer, repository_id: int) -> bool:
+def enqueue(job: JobDeferrer, repository_id: int) -> bool:
+    """Put a job about a repository in the queue. False when one of its kind waits already."""
     try:
         # A savepoint: a refused job must not spoil the caller's transaction.
         with transaction.atomic():
