@@ -167,6 +167,19 @@ def test_it_tells_of_a_deletion_once(synced: Repository, github: GitHubEmulator,
     assert pause(ada, after) == ""
 
 
+def test_it_says_when_github_no_longer_limits_us(
+    synced: Repository, github: GitHubEmulator, ada: User
+) -> None:
+    """W22: what waited for it on the page can be used again."""
+    seen = f"?branch=main&shown={github.heads(NAME)['main']}&seen="
+    Repository.objects.update(trouble="rate limited", retry_at=now() + timedelta(minutes=5))
+    assert ask(ada, f"{seen}{quote('fresh')}")["HX-Trigger"] == NEWS
+    assert ask(ada, f"{seen}{quote('waiting')}").get("HX-Trigger") is None
+    Repository.objects.update(trouble="", retry_at=None)
+    assert ask(ada, f"{seen}{quote('waiting')}")["HX-Trigger"] == NEWS
+    assert ask(ada, f"{seen}{quote('fresh')}").get("HX-Trigger") is None
+
+
 def test_a_branch_that_is_pushed_again_is_no_tombstone(
     synced: Repository, github: GitHubEmulator, ada: User
 ) -> None:

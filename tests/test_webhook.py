@@ -171,10 +171,14 @@ def test_it_makes_one_run_of_a_new_branch_though_each_event_found_a_worker(
     )
     # Had the push come while the worker was at it, it would have left a run of its own.
     branch = agents.branches.get(name="feature/x")
-    SyncRun.objects.request(branch, SyncRun.Trigger.PUSH, commit=branch.commit)
+    run = SyncRun.objects.request(branch, SyncRun.Trigger.PUSH, commit=branch.commit)
+    run.deliveries.create(delivery_id="1", event="push")
     engine.sync(agents.pk)
-    runs = branch.sync_runs.values_list("trigger", "state")
-    assert list(runs) == [("branch created", "success")]
+    [run] = branch.sync_runs.all()
+    assert (run.trigger, run.state) == ("branch created", "success")
+    assert list(run.deliveries.order_by("pk").values_list("event", flat=True)) == [
+        *("create", "push", "push")
+    ]
 
 
 def test_it_keeps_one_waiting_run_and_the_history_of_the_others(

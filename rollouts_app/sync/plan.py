@@ -131,7 +131,8 @@ def _close_idle(look: Look, moving: set[int], working: list[SyncRun]) -> None:
     for run in working:
         if run.branch_id in moving:
             continue
-        if _tells_of_a_creation_again(run):
+        if twin := _twin_of(run):
+            run.deliveries.update(run=twin)
             run.delete()
         elif run.branch.name in look.heads:
             run.catalog_before_id = run.catalog_after_id = run.branch.catalog_id
@@ -142,12 +143,17 @@ def _close_idle(look: Look, moving: set[int], working: list[SyncRun]) -> None:
             run.close(State.SUPERSEDED, "The branch was deleted before this push was synced.")
 
 
-def _tells_of_a_creation_again(run: SyncRun) -> bool:
-    """GitHub announces a new branch by two events; when both found a worker, one line is enough."""
+def _twin_of(run: SyncRun) -> SyncRun | None:
+    """The run that told of the same creation already.
+
+    GitHub announces a new branch by two events; when both found a worker, one line is enough.
+    """
+    if run.trigger != Trigger.PUSH:
+        return None
     twins = run.branch.sync_runs.exclude(pk=run.pk).filter(
-        trigger=SyncRun.Trigger.CREATED, commit=run.commit, finished_at__isnull=False
+        trigger=Trigger.CREATED, commit=run.commit, finished_at__isnull=False
     )
-    return run.trigger == SyncRun.Trigger.PUSH and twins.exists()
+    return twins.first()
 
 
 def _start(

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 ROLLOUTS_A_PAGE = 50
 NEAREST_NAMES = 5
 
+# Freshness states of which more than the line tells.
+STATES_OF_THE_PAGE = {"deleted", "waiting"}
+
 # Where htmx puts an answer → the part of the list that belongs there.
 LIST_PARTS = {"results": "refreshed", "catalog": "switched"}
 
@@ -139,8 +142,8 @@ def sync_status(request: WorkspaceRequest) -> HttpResponse:
         return HttpResponse(status=204)
     context = {"repository": asked.repository, "asked": asked, "freshness": freshness}
     response = page(request, "rollouts/freshness.html", context, "line")
-    was_deleted = seen.startswith("deleted")
-    is_deleted = freshness.state == "deleted"
-    if freshness.shown != request.GET.get("shown", "") or was_deleted != is_deleted:
+    states = {seen.partition(" ")[0], freshness.state}
+    has_turned = len(states) > 1 and bool(states & STATES_OF_THE_PAGE)
+    if freshness.shown != request.GET.get("shown", "") or has_turned:
         trigger_client_event(response, "catalog-synced")
     return response
