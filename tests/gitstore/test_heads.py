@@ -23,6 +23,9 @@ def test_it_lists_what_git_lists(store: GitStore, github: GitHubEmulator) -> Non
     for name in ODD_NAMES:
         github.create_branch("acme/agents", name, "main")
     github.create_tag("acme/agents", "v1", "main")
+    bare = github.bare(github.repository_named("acme/agents"))
+    for ref in ("refs/pull/1/head", "refs/pull/1/merge", "refs/notes/commits"):
+        bare.set_ref(ref, github.heads("acme/agents")["main"])
     assert store.heads() == github.heads("acme/agents")
     assert sorted(store.heads()) == sorted(["main", *ODD_NAMES])
 
