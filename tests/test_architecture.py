@@ -19,8 +19,8 @@ LAYERS = [
 ]
 # Helpers of the doors, which the pages among them share.
 SHARED_BY_VIEWS = {
-    *("access", "arrivals", "asked", "filters", "fragments", "freshness", "history", "rows"),
-    *("steps", "trouble"),
+    *("access", "arrivals", "asked", "filters", "fragments", "freshness", "hints", "history"),
+    *("rows", "steps", "trouble"),
 }
 OUTSIDE = {"apps", "migrations", "__init__"}
 
