@@ -61,11 +61,11 @@ def combination_problems(
     """
     lost = {path: name for path, name in configs.items() if name and name not in rollouts}
     problems = [_of_missing(path, name) for path, name in list(lost.items())[:MOST_PROBLEMS]]
-    if len(lost) > MOST_PROBLEMS:
-        sentence = (
-            f"{len(lost) - MOST_PROBLEMS:,} more configs are for rollouts that are not there."
-        )
-        problems.append(Problem("more-problems", "error", sentence, REMEDY, "configs/"))
+    more = len(lost) - MOST_PROBLEMS
+    if more > 0:
+        sentence = f"{more:,} more configs are for rollouts that are not there."
+        told = Problem("more-problems", "error", sentence, REMEDY, "configs/", count=more)
+        problems.append(told)
     return tuple(problems)
 
 

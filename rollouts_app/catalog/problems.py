@@ -11,7 +11,8 @@ class Problem:
     """Something to mend; it informs and hides nothing. `dataclasses.asdict` makes JSON of it.
 
     `id` names the check, `sentence` says what is wrong, `remedy` what to do; `path` is the file
-    from the repository's root, `line` counts from 1 and is None where no line is to blame.
+    from the repository's root, `line` counts from 1 and is None where no line is to blame. `count`
+    is how many things it stands for, where they are too many to be told one by one.
     """
 
     id: str
@@ -20,3 +21,4 @@ class Problem:
     remedy: str
     path: str
     line: int | None = None
+    count: int = 1

@@ -169,7 +169,7 @@ def _run_row(move: Move, read: "ReadCommit", base: int | None) -> tuple[object, 
 def _problems(problems: Sequence[catalog.Problem]) -> tuple[Jsonb, int]:
     """The problems as stored, and how many of them are more than a note."""
     rows = [asdict(problem) for problem in problems]
-    return Jsonb(rows), sum(problem.severity != "note" for problem in problems)
+    return Jsonb(rows), sum(problem.count for problem in problems if problem.severity != "note")
 
 
 def _copy(

@@ -104,7 +104,7 @@ def rows_of(asked: AskedBranch, versions: "list[ComparedVersion]") -> Rows:
         rollouts,
         linked(asked.repository, branch.commit, notices),
         linked(asked.repository, branch.commit, lost[:MOST_LOST_PROBLEMS]),
-        len(lost),
+        sum(problem.get("count", 1) for problem in lost),
     )
 
 
