@@ -9,10 +9,12 @@ import pytest
 from rollouts_app.gitstore import CommitFacts, Entry, GitStore, Limits
 from rollouts_app.models import Repository
 from rollouts_app.models.changes import problems_in
+from rollouts_app.sync import engine
 from rollouts_app.sync.clients import token_for
 from rollouts_app.sync.reading import ReadCommit, read_catalogs
 from tests.github_emulator import GitHubEmulator
-from tests.syncing import NAME
+from tests.gitstore.conftest import write_commit
+from tests.syncing import NAME, check_all, heads_shown
 
 pytestmark = pytest.mark.django_db
 
@@ -127,3 +129,21 @@ def test_a_rollout_of_countless_files_is_read_like_others(
     read = read_with(agents, github, Limits(), tmp_path / "1")
     assert problems_in(read.catalog) == []
     assert sorted(found_in(agents)) == [("maths", "Sums."), ("search", "Finds things.")]
+
+
+def test_an_unsound_commit_fails_alone_and_says_why(
+    agents: Repository, github: GitHubEmulator
+) -> None:
+    """W25"""
+    engine.sync(agents.pk)
+    sound = github.push(NAME, "sound", {"rollouts/new/main.py": "1"}, start="main")
+    blob = bytes.fromhex("1" * 40)
+    write_commit(github, b"100644 b\0" + blob + b"100644 a\0" + blob, "Ada <a@x> 1 +0000")
+    shown = heads_shown(agents)["main"]
+    check_all(agents)
+    runs = agents.sync_runs.order_by("-pk").values_list("branch__name", "state", "reason")[:2]
+    said = {name: (state, reason) for name, state, reason in runs}
+    assert said["sound"] == ("success", "")
+    assert said["main"][0] == "failed"
+    assert "considers unsound (treeNotSorted in " in said["main"][1]
+    assert heads_shown(agents) == {"main": shown, "sound": sound}

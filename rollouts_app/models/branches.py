@@ -70,7 +70,7 @@ class Branch(models.Model):
     commit = models.CharField(max_length=64, blank=True)
     catalog = models.ForeignKey(
         "rollouts_app.Catalog",
-        on_delete=models.PROTECT,
+        on_delete=models.RESTRICT,
         null=True,
         blank=True,
         related_name="branches",

@@ -95,9 +95,10 @@ class Repository(models.Model):
         APP = "app"
         RATE_LIMITED = "rate limited"
         UNAVAILABLE = "unavailable"
+        DISK_FULL = "disk full"
 
     PASSING_TROUBLES: ClassVar[frozenset[str]] = frozenset(
-        {Trouble.RATE_LIMITED.value, Trouble.UNAVAILABLE.value}
+        {Trouble.RATE_LIMITED.value, Trouble.UNAVAILABLE.value, Trouble.DISK_FULL.value}
     )
 
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="repositories")

@@ -14,7 +14,7 @@ from django.db.models import Exists, OuterRef, Q
 from django.utils.timezone import now
 
 from rollouts_app.errors import Denied, GitHubError, Gone, RateLimited, Unavailable
-from rollouts_app.gitstore import GitStore, Vanished
+from rollouts_app.gitstore import DiskFull, GitStore, Unreadable, Vanished
 from rollouts_app.models import Repository, SyncRun
 from rollouts_app.models.branches import is_nameable
 from rollouts_app.sync.clients import store_for
@@ -83,7 +83,7 @@ def _attempt(repository: Repository) -> datetime | None:
     except Unavailable as outage:
         longest = timedelta(seconds=settings.SYNC_INTERVAL_SECONDS)
         again_at = _backoff(repository, SHORTEST_WAIT, longest)
-        return _wait(repository, Repository.Trouble.UNAVAILABLE, outage, again_at)
+        return _wait(repository, _trouble_of(outage), outage, again_at)
     except Blocked as block:
         _give_up(repository, block)
     except (InterfaceError, OperationalError):
@@ -174,17 +174,28 @@ def _write(
     except (GitHubError, InterfaceError, OperationalError):
         # Neither GitHub nor our database being away is the commit's fault: the run stays open.
         raise
-    except Exception:
+    except Exception as fault:
         if len(moves) == 1:
-            log.exception("Cannot sync %s of %s", moves[0].branch, repository)
-            moves[0].run.close(
-                SyncRun.State.FAILED,
-                "This commit could not be read because of a fault in Osmosis Web; "
-                "the server's log has the details.",
-            )
-            return
+            return _fail(moves[0], fault)
         for move in moves:
             _write(store, repository, [move], fetched_at)
+
+
+def _fail(move: Move, fault: Exception) -> None:
+    """End the run of a commit that cannot be read; the branch shows what it showed before."""
+    reason = str(fault)
+    if not isinstance(fault, Unreadable):
+        log.exception("Cannot sync %s of %s", move.branch, move.branch.repository)
+        reason = (
+            "This commit could not be read because of a fault in Osmosis Web; the server's log "
+            "has the details."
+        )
+    move.run.close(SyncRun.State.FAILED, reason)
+
+
+def _trouble_of(outage: Unavailable) -> Repository.Trouble:
+    is_ours = isinstance(outage, DiskFull)
+    return Repository.Trouble.DISK_FULL if is_ours else Repository.Trouble.UNAVAILABLE
 
 
 def _wait(repository: Repository, trouble: str, error: GitHubError, until: datetime) -> datetime:

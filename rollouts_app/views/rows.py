@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 # What a kind of config is called where there is little room.
 SHORT_KINDS = {"eval": "eval", "training": "train"}
 # Problems that belong to no rollout, on one page.
-MOST_LOST_PROBLEMS = 50
+MOST_PROBLEMS = 50
 # Those of a catalog that are about single configs; the others are about what was left out.
 ABOUT_CONFIGS = {"config-names-missing-rollout", "more-problems"}
 
@@ -103,7 +103,7 @@ def rows_of(asked: AskedBranch, versions: "list[ComparedVersion]") -> Rows:
     return Rows(
         rollouts,
         linked(asked.repository, branch.commit, notices),
-        linked(asked.repository, branch.commit, lost[:MOST_LOST_PROBLEMS]),
+        linked(asked.repository, branch.commit, lost[:MOST_PROBLEMS]),
         sum(problem.get("count", 1) for problem in lost),
     )
 

@@ -16,7 +16,7 @@ from rollouts_app.views.asked import repository_asked
 from rollouts_app.views.filters import STATE_CHOICES, TRIGGER_CHOICES, filters_asked
 from rollouts_app.views.fragments import page
 from rollouts_app.views.history import liveness, rows_of
-from rollouts_app.views.rows import linked
+from rollouts_app.views.rows import MOST_PROBLEMS, linked
 from rollouts_app.views.steps import steps_of
 
 RUNS_A_PAGE = 50
@@ -55,6 +55,7 @@ def sync_detail(request: WorkspaceRequest, run_id: int) -> HttpResponse:
     repository = repository_asked(request)
     run = _run(repository, run_id)
     [row] = rows_of(repository, [run])
+    problems = problems_in(run.catalog_after)
     context = {
         "repository": repository,
         "row": row,
@@ -63,7 +64,8 @@ def sync_detail(request: WorkspaceRequest, run_id: int) -> HttpResponse:
         "steps": steps_of(run),
         "deliveries": run.deliveries.order_by("received_at")[:DELIVERIES_OF_A_RUN],
         "changes": _changes(repository, run),
-        "problems": linked(repository, run.commit, problems_in(run.catalog_after)),
+        "problems": linked(repository, run.commit, problems[:MOST_PROBLEMS]),
+        "problem_count": len(problems),
         **liveness(repository, [row]),
     }
     return page(request, "git/sync.html", context, "run")

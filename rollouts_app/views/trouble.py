@@ -97,6 +97,11 @@ WORDS = {
         "check its connection to GitHub.",
         "GitHub gives no usable answer.",
     ),
+    Repository.Trouble.DISK_FULL.value: Words(
+        "Sync waits: the disk of this server is full.",
+        "The administrator of this server should free space on it. It then goes on by itself.",
+        "the disk of this server is full.",
+    ),
 }
 
 

@@ -101,3 +101,14 @@ def objects_of(cache: Path, kind: str) -> list[str]:
     )
     lines = [line.split() for line in listing.decode().splitlines()]
     return [id for its_kind, id in lines if its_kind == kind]
+
+
+def write_commit(github: GitHubEmulator, tree: bytes, author: str) -> str:
+    """A commit on main that no git of today would make, written past all checks."""
+    folder = github.bare(github.repository_named("acme/agents")).folder
+    raw = ["hash-object", "-w", "--literally", "--stdin", "-t"]
+    tree_id = git(folder, *raw, "tree", stdin=tree).decode().strip()
+    commit = f"tree {tree_id}\nauthor {author}\ncommitter {author}\n\nOld"
+    commit_id = git(folder, *raw, "commit", stdin=commit.encode()).decode().strip()
+    git(folder, "update-ref", "refs/heads/main", commit_id)
+    return commit_id

@@ -8,7 +8,7 @@ from rollouts_app.errors import Unavailable
 from rollouts_app.gitstore import Entry, GitStore, Limits, Unreadable, Vanished
 from tests.github_emulator import GitHubEmulator, Submodule, Symlink
 from tests.github_emulator.git import git
-from tests.gitstore.conftest import ONE_FETCH, Asked, MakeStore, objects_of, push
+from tests.gitstore.conftest import ONE_FETCH, Asked, MakeStore, objects_of, push, write_commit
 
 NOWHERE = "1" * 40
 
@@ -205,17 +205,6 @@ def test_it_refuses_what_is_no_id(store: GitStore) -> None:
     for nonsense in ("", "main", "--upload-pack=x", "1" * 39, "1" * 40 + "\n"):
         with pytest.raises(ValueError, match="is no object id"):
             store.fetch([nonsense])
-
-
-def write_commit(github: GitHubEmulator, tree: bytes, author: str) -> str:
-    """A commit on main that no git of today would make, written past all checks."""
-    folder = github.bare(github.repository_named("acme/agents")).folder
-    raw = ["hash-object", "-w", "--literally", "--stdin", "-t"]
-    tree_id = git(folder, *raw, "tree", stdin=tree).decode().strip()
-    commit = f"tree {tree_id}\nauthor {author}\ncommitter {author}\n\nOld"
-    commit_id = git(folder, *raw, "commit", stdin=commit.encode()).decode().strip()
-    git(folder, "update-ref", "refs/heads/main", commit_id)
-    return commit_id
 
 
 def test_it_takes_faults_of_old_times(store: GitStore, github: GitHubEmulator) -> None:
