@@ -60,7 +60,7 @@ def test_printable_shows_what_hides() -> None:
 
 
 def test_hostile_sizes_cost_little_time() -> None:
-    started = time.monotonic()
+    started = time.thread_time()
     for text in (
         "\n".join(f"a{number}{'.a' * 199} = 1" for number in range(240)),
         "\n".join(f"[x{number}.a.b.c.d]" for number in range(6_000)),
@@ -74,4 +74,4 @@ def test_hostile_sizes_cost_little_time() -> None:
         read_config(CONFIG, text.encode())
     for text in ("[" * 100_000, "<" * 100_000, "![" * 50_000, "<!--" * 50_000, "`*_" * 50_000):
         read_rollout("maths", {"README.md": text.encode()})
-    assert time.monotonic() - started < 10
+    assert time.thread_time() - started < 10

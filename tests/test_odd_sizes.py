@@ -57,16 +57,16 @@ def test_three_thousand_rollouts(agents: Repository, github: GitHubEmulator, ada
         for file, text in (("README.md", "Number"), ("pyproject.toml", "[project]\n#"))
     }
     github.push(NAME, "main", files)
-    with within(20):
+    with within(60):
         check_all(agents)
     assert agents.sync_runs.latest("pk").state == "success"
-    with counted_queries() as many, within(5):
+    with counted_queries() as many, within(15):
         page = page_of(client.get("/acme/rollouts?page=41"))
     assert len(many) == len(few)
     assert names(page)[0] == "r1999"
     # One more push reads one directory.
     github.push(NAME, "main", {"rollouts/r0007/README.md": "Changed."})
-    with within(5):
+    with within(15):
         check_all(agents)
     assert "Changed." in details(ada, "r0007").text(".//pre[@class='readme']")
 
@@ -89,7 +89,7 @@ def test_giant_files_stay_where_they_are(
 ) -> None:
     settings.DATA_DIR = tmp_path
     write_giant(github, os.urandom(100_000_000), GIANT, level=0)
-    with within(20):
+    with within(60):
         engine.sync(agents.pk)
     assert Folder(cache_folder(agents)).size() < 100_000
     assert badges(seen_by(ada, "?branch=giant")) == {"maths": "2 problems"}
@@ -159,7 +159,7 @@ BOMBS = {
 def test_toml_bombs_hurt_nobody(agents: Repository, github: GitHubEmulator, ada: User) -> None:
     """W25: the two that are valid are configs like others, the rest is told."""
     github.push(NAME, "main", {f"configs/eval/{name}.toml": text for name, text in BOMBS.items()})
-    with within(20):
+    with within(60):
         engine.sync(agents.pk)
     assert agents.trouble == ""
     page = seen_by(ada)
@@ -193,12 +193,12 @@ def test_thousands_of_configs_and_of_problems(
     }
     broken = {f"configs/training/c{number:04}.toml": "x" for number in range(300)}
     github.push(NAME, "main", {**lost, **broken})
-    with within(20):
+    with within(60):
         engine.sync(agents.pk)
     assert ConfigVersion.objects.count() == MOST_CONFIGS + 300
     client = client_of(ada)
     client.get("/acme/rollouts")
-    with counted_queries() as queries, within(5):
+    with counted_queries() as queries, within(15):
         page = page_of(client.get("/acme/rollouts"))
     assert len(queries) <= 8
     assert names(page) == ["maths", "search"]
