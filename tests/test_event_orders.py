@@ -4,17 +4,20 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import permutations
-from threading import Barrier
+from threading import Barrier, Thread
+from typing import Any
 
 import pytest
-from django.db import connections
+from django.db import connections, transaction
 
 from rollouts_app.models import Repository, SyncRun, User, WebhookDelivery, Workspace
 from rollouts_app.onboarding import connect_repository
 from rollouts_app.sync import engine
+from rollouts_app.sync.plan import take_up
+from rollouts_app.sync.tasks import ring
 from tests.conftest import Browser, receive
 from tests.github_emulator import Delivery, GitHubEmulator
-from tests.syncing import NAME, check_all, heads_shown
+from tests.syncing import NAME, check_all, heads_shown, push_hint
 
 pytestmark = pytest.mark.django_db
 
@@ -68,17 +71,59 @@ def test_twins_at_once_leave_one_row(agents: Repository, github: GitHubEmulator)
     [delivery] = [made for made in github.deliveries if made.event == "push"]
     start = Barrier(4)
 
-    def deliver(twin: Delivery) -> int:
+    def deliver(twin: Delivery) -> Any:
         start.wait()
-        try:
-            return receive(twin)
-        finally:
-            connections.close_all()
+        return in_its_own_session(receive, twin)
 
     with ThreadPoolExecutor(4) as threads:
         answers = sorted(threads.map(deliver, [delivery] * 4))
     assert answers == [200, 200, 200, 202]
     assert (WebhookDelivery.objects.count(), SyncRun.objects.count()) == (1, 1)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_push_under_a_new_name_and_one_under_the_old_wait_for_each_other(
+    agents: Repository, github: GitHubEmulator, empty_queue: None
+) -> None:
+    """W05: one brings news of the repository, and both are about one branch."""
+    github.rename_repository(NAME, "robots", by="ada")
+    github.push("acme/robots", "main", {"a": "1"})
+    push = [made for made in github.deliveries if made.event == "push"][-1]
+    answers: list[int] = []
+    late = Thread(target=lambda: answers.append(in_its_own_session(receive, push)))
+    with transaction.atomic():
+        push_hint(agents, "main", "1" * 40)
+        late.start()
+        late.join(0.3)
+        assert late.is_alive()
+        ring(agents.pk)
+    late.join(10)
+    states = agents.sync_runs.order_by("pk").values_list("state", flat=True)
+    assert (answers, list(states)) == ([202], ["superseded", "pending"])
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_push_and_the_work_of_a_dead_worker_wait_for_each_other(agents: Repository) -> None:
+    push_hint(agents, "main", "1" * 40)
+    take_up(agents)
+    late = Thread(target=in_its_own_session, args=[take_up, agents])
+    with transaction.atomic():
+        agents.branches.select_for_update().get(name="main")
+        late.start()
+        late.join(0.3)
+        assert late.is_alive()
+        push_hint(agents, "main", "2" * 40)
+    late.join(10)
+    runs = agents.sync_runs.order_by("pk").values_list("commit", "state")
+    assert list(runs) == [("1" * 40, "failed"), ("2" * 40, "syncing")]
+
+
+def in_its_own_session(work: Callable[..., Any], *arguments: object) -> Any:
+    """Do it in a thread, whose connections to the database end with it."""
+    try:
+        return work(*arguments)
+    finally:
+        connections.close_all()
 
 
 @pytest.mark.django_db(transaction=True)
@@ -100,7 +145,9 @@ def test_the_webhook_of_the_installation_and_the_browser_start_one_first_sync(
     before = len(github.requests)
     work_off_the_queue()
     calls = [seen.path for seen in github.requests[before:] if seen.path.startswith("/api/")]
-    assert [path.rstrip("0123456789") for path in calls] == [
+    # The worker's timer may begin to look for lost deliveries meanwhile.
+    ours = [path for path in calls if not path.startswith("/api/v3/app/hook/")]
+    assert [path.rstrip("0123456789") for path in ours] == [
         f"/api/v3/app/installations/{number}/access_tokens",
         "/api/v3/repositories/",
     ]

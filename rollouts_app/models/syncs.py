@@ -38,12 +38,18 @@ class SyncRunQuerySet(models.QuerySet["SyncRun"]):
         """End all of them. Returns how many there were."""
         return self.update(state=state, reason=reason, finished_at=now())
 
+    def hold_branches(self) -> None:
+        """Have requests for their branches wait until the transaction ends, in one order for all.
+
+        A request holds its branch before any run: so does whoever touches runs that may wait.
+        """
+        branches = Branch.objects.filter(sync_runs__in=self).order_by("pk")
+        list(branches.select_for_update(of=("self",)).values_list("pk"))
+
     def put_back(self, reason: str) -> None:
         """Let runs at work wait again, unless a newer one waits for the same branch."""
         with transaction.atomic():
-            # Requests for these branches queue up here, in one order for all.
-            branches = Branch.objects.filter(sync_runs__in=self).order_by("pk")
-            list(branches.select_for_update().values_list("pk"))
+            self.hold_branches()
             newer = SyncRun.objects.filter(branch=OuterRef("branch"), state=SyncRun.State.PENDING)
             self.filter(Exists(newer)).close(SyncRun.State.SUPERSEDED, SUPERSEDED)
             self.filter(state=SyncRun.State.SYNCING).update(

@@ -75,8 +75,8 @@ OPEN_RUNS = SyncRun.objects.open().filter(repository=OuterRef("pk"))
 
 
 def _attempt(repository: Repository) -> datetime | None:
-    take_up(repository)
     try:
+        take_up(repository)
         _look_and_write(repository)
     except RateLimited as limit:
         return _wait(repository, Repository.Trouble.RATE_LIMITED, limit, limit.retry_at)

@@ -13,7 +13,7 @@ from rollouts_app.models import Branch, Installation, Repository, SyncRun
 from rollouts_app.models.branches import is_nameable
 from rollouts_app.models.repositories import RepositoryQuerySet
 from rollouts_app.sync import payloads
-from rollouts_app.sync.installations import store_installation
+from rollouts_app.sync.installations import installation_told_of, store_installation
 from rollouts_app.sync.payloads import Payload
 from rollouts_app.sync.tasks import ring
 
@@ -25,11 +25,16 @@ UNKNOWN_INSTALLATION = "Nothing to do: the delivery does not say which installat
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a delivery, in words; the connected repository and the sync it led to."""
+    """What came of a delivery, in words; the connected repository and the sync it led to.
+
+    `installation` is that of a delivery about the App on an account, which concerns all that is
+    connected there.
+    """
 
     text: str
     repository: Repository | None = None
     run: SyncRun | None = None
+    installation: Installation | None = None
 
 
 Handler = Callable[[Payload], Outcome]
@@ -59,8 +64,12 @@ def about_repository(handler: Callable[[Repository, Payload], Outcome]) -> Handl
             return Outcome(
                 f"Nothing to do: {name or 'this repository'} is not connected to a workspace."
             )
-        _take_over(repository, payload)
-        return handler(repository, payload)
+        has_news = _take_over(repository, payload)
+        outcome = handler(repository, payload)
+        if has_news:
+            # Last: whoever rings waits for who rang before, and must hold nothing that one needs.
+            ring(repository.pk)
+        return outcome
 
     return handle
 
@@ -113,7 +122,8 @@ def on_delete(repository: Repository, payload: Payload) -> Outcome:
     if payload.get("ref_type") != "branch":
         return Outcome(TAGS, repository)
     name = payloads.text(payload, "ref")
-    return _look_at_all(repository, f"Branch {name} was deleted: checking all branches.")
+    branch = f"Branch {name}" if name else "A branch"
+    return _look_at_all(repository, f"{branch} was deleted: checking all branches.")
 
 
 @about_repository
@@ -132,36 +142,37 @@ def on_installation(payload: Payload) -> Outcome:
     try:
         facts = read_installation(payload["installation"])
     except (KeyError, TypeError, ValueError, AttributeError):
-        return Outcome(UNKNOWN_INSTALLATION)
+        return Outcome(UNKNOWN_INSTALLATION, installation=installation_told_of(payload))
     installation = store_installation(facts)
+    told = _connected(payloads.parts(payload, "repositories"))
+    affected = _hold(told | Repository.objects.connected().of_account(facts.account_id))
     if action == "deleted":
         installation.note_removal()
     else:
         # An App that was uninstalled and comes back has a new number.
-        _connected(payloads.parts(payload, "repositories")).update(installation=installation)
-    affected = _look_at_each(Repository.objects.connected().of_account(facts.account_id))
+        told.update(installation=installation)
     words = action.replace("_", " ") or "changed"
-    return Outcome(f"The App's installation on {facts.account_login}: {words}.", affected)
+    text = f"The App's installation on {facts.account_login}: {words}."
+    return Outcome(text, _look_at_each(affected), installation=installation)
 
 
 def on_installation_repositories(payload: Payload) -> Outcome:
     """https://docs.github.com/en/webhooks/webhook-events-and-payloads#installation_repositories"""
     added = payloads.parts(payload, "repositories_added")
     removed = payloads.parts(payload, "repositories_removed")
-    number = payloads.number(payloads.part(payload, "installation"), "id")
-    installation = Installation.objects.filter(github_id=number).first()
+    affected = _hold(_connected([*added, *removed]))
+    installation = installation_told_of(payload)
     if installation:
         _connected(added).update(installation=installation)
     for repository in _connected(removed).order_by("pk"):
         repository.suspect(
             Repository.Trouble.REMOVED, "GitHub announced that the App may no longer read it."
         )
-    affected = _connected([*added, *removed])
     text = (
         f"Repositories the App may read: {len(added)} added, {len(removed)} removed; "
-        f"{affected.count()} of them connected."
+        f"{len(affected)} of them connected."
     )
-    return Outcome(text, _look_at_each(affected))
+    return Outcome(text, _look_at_each(affected), installation=installation)
 
 
 def on_installation_target(payload: Payload) -> Outcome:
@@ -173,8 +184,10 @@ def on_installation_target(payload: Payload) -> Outcome:
         Installation.objects.filter(account_id=number).update(
             account_login=login[: payloads.LONGEST_LOGIN]
         )
-    affected = _look_at_each(Repository.objects.connected().of_account(number))
-    return Outcome(f"The account is now called {login}: checking its repositories.", affected)
+    affected = _hold(Repository.objects.connected().of_account(number))
+    change = f"is now called {login}" if login else "was renamed"
+    text = f"The account {change}: checking its repositories."
+    return Outcome(text, _look_at_each(affected), installation=installation_told_of(payload))
 
 
 def on_ping(payload: Payload) -> Outcome:
@@ -211,23 +224,33 @@ HANDLERS: dict[str, Handler] = {
 }
 
 
-def _take_over(repository: Repository, payload: Payload) -> None:
-    """Learn what any event says of its repository. As this one may be late, GitHub is asked."""
+def _take_over(repository: Repository, payload: Payload) -> bool:
+    """Learn what any event says of its repository; whether that is news.
+
+    As the event may be late, GitHub is asked then.
+    """
     facts = payloads.repository_facts(payload)
     number = payloads.number(payloads.part(payload, "installation"), "id")
-    if number not in {0, repository.installation.github_id}:
-        facts["installation"] = (
-            Installation.objects.filter(github_id=number).first() or repository.installation
-        )
-    if repository.learn(**facts):
+    if number != repository.installation.github_id:
+        facts["installation"] = installation_told_of(payload) or repository.installation
+    has_news = repository.learn(**facts)
+    if has_news:
         repository.request_full_check()
-        ring(repository.pk)
+    return has_news
 
 
 def _connected(told: list[Payload]) -> RepositoryQuerySet:
     """Those of the repositories told of that are connected."""
     numbers = [payloads.number(facts, "id") for facts in told]
     return Repository.objects.connected().filter(github_id__in=numbers)
+
+
+def _hold(repositories: RepositoryQuerySet) -> list[Repository]:
+    """The rows, for us alone until the delivery is stored.
+
+    In one order everywhere: two deliveries about the same ones wait for each other.
+    """
+    return list(repositories.select_for_update(of=("self",), no_key=True).order_by("pk"))
 
 
 def _look_at(repository: Repository, name: str, trigger: str, **hints: str) -> Outcome:
@@ -243,12 +266,8 @@ def _look_at_all(repository: Repository, text: str) -> Outcome:
     return Outcome(text, repository)
 
 
-def _look_at_each(repositories: RepositoryQuerySet) -> Repository | None:
-    """Have all of them checked. Returns the one, if it is one.
-
-    In one order everywhere: two deliveries that ring for the same ones wait for each other.
-    """
-    affected = list(repositories.order_by("pk"))
-    for repository in affected:
+def _look_at_each(repositories: list[Repository]) -> Repository | None:
+    """Have all of them checked, in their order. Returns the one, if it is one."""
+    for repository in repositories:
         _look_at_all(repository, "")
-    return affected[0] if len(affected) == 1 else None
+    return repositories[0] if len(repositories) == 1 else None

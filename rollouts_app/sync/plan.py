@@ -55,6 +55,7 @@ def take_up(repository: Repository) -> None:
     if not repository.sync_runs.open().exists():
         return
     with transaction.atomic():
+        runs_at_work(repository).hold_branches()
         open_runs = list(repository.sync_runs.open().select_for_update().order_by("pk"))
         _begin_anew(open_runs)
         repository.sync_runs.filter(state=State.PENDING).update(
@@ -93,7 +94,6 @@ def _begin_anew(open_runs: list[SyncRun]) -> None:
     waiting = {run.branch_id for run in open_runs if run.state == State.PENDING}
     SyncRun.objects.bulk_create(
         [run.anew() for run in lost if run.branch_id not in waiting],
-        ignore_conflicts=True,  # one that waits may have come this moment
         batch_size=1000,
     )
 

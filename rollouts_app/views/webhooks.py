@@ -17,12 +17,8 @@ from rollouts_app.catalog import json_safe
 from rollouts_app.github import is_genuine
 from rollouts_app.models import WebhookDelivery
 from rollouts_app.sync import events, hearing
-from rollouts_app.sync.installations import installation_told_of
 
 log = logging.getLogger(__name__)
-
-# Events about the App on an account, and so about all repositories that are connected there.
-ABOUT_INSTALLATIONS = {"installation", "installation_repositories", "installation_target"}
 
 
 @csrf_exempt
@@ -62,8 +58,7 @@ def _take_in(delivery_id: str, event: str, payload: dict[str, Any]) -> str | Non
     outcome = events.receive(event, payload)
     delivery.outcome = outcome.text
     delivery.repository, delivery.run = outcome.repository, outcome.run
-    if event in ABOUT_INSTALLATIONS:
-        delivery.installation = installation_told_of(payload)
+    delivery.installation = outcome.installation
     delivery.took = timedelta(seconds=time.monotonic() - begun)
     delivery.save(update_fields=["outcome", "repository", "installation", "run", "took"])
     return outcome.text
