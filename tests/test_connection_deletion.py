@@ -9,7 +9,6 @@ from rollouts_app.models import (
     Branch,
     Installation,
     Repository,
-    SyncRun,
     User,
     Workspace,
 )
@@ -20,7 +19,7 @@ from rollouts_app.sync.upkeep import finish_disconnections
 from tests.conftest import receive
 from tests.connection import in_another_thread, rows, rows_of, tie
 from tests.github_emulator import GitHubEmulator
-from tests.syncing import NAME, names_on
+from tests.syncing import NAME, names_on, push_hint
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db
@@ -100,11 +99,25 @@ def is_held_up() -> bool:
 
 @BESIDE_OTHERS
 def test_a_delivery_beside_the_deletion_leaves_no_row(ada: User, synced: Repository) -> None:
-    """R10: a push that is being taken in while somebody deletes."""
-    disconnect(ada, synced)
-    main = synced.branches.get(name="main")
+    """R10: a push that is being taken in while somebody deletes, after one that waits."""
+    push_hint(synced, "main", "1" * 40)
     with transaction.atomic():
-        SyncRun.objects.request(main, SyncRun.Trigger.PUSH)
+        synced.branches.select_for_update().get(name="main")
+        deleting = in_another_thread(lambda: disconnect_and_delete(ada, synced))
+        wait_until(is_held_up)
+        push_hint(synced, "main", "2" * 40)
+    deleting.join(20)
+    assert rows_of(synced) == 0
+
+
+@BESIDE_OTHERS
+def test_a_new_branch_beside_the_deletion_leaves_no_row(ada: User, synced: Repository) -> None:
+    """R10: one that the deletion could not see."""
+    disconnect(ada, synced)
+    with transaction.atomic():
+        Branch.objects.create(repository=synced, name="late")
+        # Holds up the deletion once it has passed the branches.
+        list(synced.rollouts.select_for_update())
         deleting = in_another_thread(lambda: delete_kept(ada, synced))
         wait_until(is_held_up)
     deleting.join(20)

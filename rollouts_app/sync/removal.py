@@ -14,8 +14,10 @@ from rollouts_app.sync.locks import repository_lock
 
 log = logging.getLogger(__name__)
 
-# Rows that others refer to go after those. One statement a table, however many rows there are.
+# Branches are held before their runs, as requests hold them. Rows that others refer to go after
+# those. One statement a table, however many rows there are.
 DELETIONS = (
+    "SELECT FROM rollouts_app_branch WHERE repository_id = %(id)s ORDER BY id FOR UPDATE",
     """
     DELETE FROM rollouts_app_webhookdelivery WHERE repository_id = %(id)s
         OR run_id IN (SELECT id FROM rollouts_app_syncrun WHERE repository_id = %(id)s)
