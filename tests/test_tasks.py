@@ -2,13 +2,15 @@
 
 import threading
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 
 import pytest
 from django.db import connections, transaction
+from django.utils.timezone import now
 from procrastinate.contrib.django.models import ProcrastinateJob
 
 from rollouts_app.models import Repository, SyncRun
-from rollouts_app.sync import reconcile
+from rollouts_app.sync import engine, reconcile
 from rollouts_app.sync.manual import check_now
 from rollouts_app.sync.tasks import ring
 from tests.conftest import truncate_queue
@@ -103,6 +105,18 @@ def test_the_timer_finds_a_push_nobody_told_of(
     work_off_the_queue()
     assert agents.branches.get(name="main").commit == commit
     assert agents.sync_runs.latest("pk").trigger == "recovered"
+
+
+def test_the_timer_leaves_a_run_that_waits_for_github_until_its_time(agents: Repository) -> None:
+    """Whoever goes on asking gets no answer the sooner."""
+    engine.sync(agents.pk)
+    SyncRun.objects.request(agents.branches.get(), SyncRun.Trigger.PUSH)
+    SyncRun.objects.update(requested_at=now() - timedelta(minutes=2))
+    for trouble in (Repository.Trouble.UNAVAILABLE, Repository.Trouble.RATE_LIMITED):
+        agents.note_trouble(trouble, "No.", retry_at=now() + timedelta(minutes=1))
+        assert reconcile.repositories_due() == []
+    agents.note_trouble(Repository.Trouble.UNAVAILABLE, "No.", retry_at=now())
+    assert reconcile.repositories_due() == [agents.pk]
 
 
 def test_requests_for_one_branch_racing_leave_one_waiting_run(
