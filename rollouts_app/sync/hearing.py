@@ -74,10 +74,11 @@ def ask_for_lost_deliveries() -> int:
     connected = Repository.objects.connected()
     repositories = {repository.github_id: repository for repository in connected}
     lost = _lost(attempts, repositories)
-    for attempt in lost:
-        _ask_again(client, attempt, repositories.get(attempt.repository_id))
+    asked = [
+        _ask_again(client, attempt, repositories.get(attempt.repository_id)) for attempt in lost
+    ]
     cache.set(READ_UNTIL, begun - OVERLAP, timeout=None)
-    return len(lost)
+    return sum(asked)
 
 
 def _lost(attempts: Iterable[DeliveryFacts], repositories: Collection[int]) -> list[DeliveryFacts]:
@@ -107,22 +108,31 @@ def _lost(attempts: Iterable[DeliveryFacts], repositories: Collection[int]) -> l
     return [attempt for attempt in reversed(ours) if attempt.guid not in known]
 
 
-def _ask_again(client: AppClient, attempt: DeliveryFacts, repository: Repository | None) -> None:
-    """Ask for one delivery; the row that says so is there before it can come."""
-    row = WebhookDelivery.objects.create(
+def _ask_again(client: AppClient, attempt: DeliveryFacts, repository: Repository | None) -> bool:
+    """Ask for one delivery; the row that says so is there before it can come.
+
+    False when it has come, or was asked for, this moment.
+    """
+    row, is_new = WebhookDelivery.objects.get_or_create(
         delivery_id=attempt.guid,
-        event=attempt.event,
-        action=attempt.action,
-        repository=repository,
-        outcome="It did not reach this server. GitHub was asked to deliver it again.",
-        received_at=attempt.delivered_at,
-        is_received=False,
+        defaults={
+            "event": attempt.event,
+            "action": attempt.action,
+            "repository": repository,
+            "outcome": "It did not reach this server. GitHub was asked to deliver it again.",
+            "received_at": attempt.delivered_at,
+            "is_received": False,
+        },
     )
+    if not is_new:
+        return False
     try:
         client.redeliver(attempt.id)
     except Gone as error:
         row.outcome = f"It did not reach this server, and GitHub cannot repeat it: {error}"
         row.save(update_fields=["outcome"])
     except GitHubError:
-        row.delete()
+        # Without an answer it may have been repeated all the same, and have come.
+        WebhookDelivery.objects.filter(pk=row.pk, is_received=False).delete()
         raise
+    return True
