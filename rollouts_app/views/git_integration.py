@@ -15,6 +15,7 @@ from rollouts_app.views.asked import repository_asked
 from rollouts_app.views.fragments import page, wants_part
 from rollouts_app.views.hints import hints_of
 from rollouts_app.views.history import liveness, rows_of
+from rollouts_app.views.unconnected import without_repository
 
 NEWEST_RUNS = 20
 
@@ -33,11 +34,12 @@ def git_integration(request: WorkspaceRequest) -> HttpResponse:
     """The connection and the newest lines of the history."""
     repository = request.workspace.repository
     if repository is None:
-        managers = request.workspace.manager_names()
-        return page(request, "git/unconnected.html", {"managers": managers}, "connection")
+        context = without_repository(request.workspace)
+        return page(request, "git/unconnected.html", context, "connection")
     runs = rows_of(repository, repository.sync_runs.for_history()[:NEWEST_RUNS])
     context = {
         "repository": repository,
+        "all_kept": request.workspace.kept_repositories(),
         "hints": hints_of(repository) if request.membership.may_manage_connection else [],
         "permissions": _permissions(repository),
         "last_delivery": _last_delivery(repository),

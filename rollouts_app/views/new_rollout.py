@@ -14,6 +14,7 @@ from rollouts_app.views.access import WorkspaceRequest, workspace_page
 from rollouts_app.views.arrivals import arrival_of
 from rollouts_app.views.asked import AskedBranch, branch_asked
 from rollouts_app.views.fragments import page, part_asked
+from rollouts_app.views.unconnected import without_repository
 
 PLACEHOLDER = "<name>"
 
@@ -32,8 +33,7 @@ def new_rollout(request: WorkspaceRequest) -> HttpResponse:
     repository = request.workspace.repository
     part = part_asked(request, PARTS, "dialog")
     if repository is None:
-        managers = request.workspace.manager_names()
-        return page(request, "rollouts/new.html", {"managers": managers}, part)
+        return page(request, "rollouts/new.html", without_repository(request.workspace), part)
     asked = branch_asked(request, repository)
     # Once it has come, the name that is waited for is on the branch.
     form = NewRolloutForm(request.GET, None if part == "arrival" else asked.branch)

@@ -18,6 +18,7 @@ from rollouts_app.views.asked import AskedBranch, branch_asked, repository_asked
 from rollouts_app.views.fragments import page, part_asked, wants_part
 from rollouts_app.views.freshness import Freshness, freshness_of
 from rollouts_app.views.rows import config_rows, rows_of
+from rollouts_app.views.unconnected import without_repository
 
 if TYPE_CHECKING:
     from rollouts_app.models.catalogs import ComparedVersion
@@ -39,8 +40,8 @@ def rollout_list(request: WorkspaceRequest) -> HttpResponse:
     repository = request.workspace.repository
     part = part_asked(request, LIST_PARTS, "switched")
     if repository is None:
-        managers = request.workspace.manager_names()
-        return page(request, "rollouts/list.html", {"managers": managers}, part)
+        context = without_repository(request.workspace)
+        return page(request, "rollouts/list.html", context, part)
     asked = branch_asked(request, repository)
     freshness = freshness_of(repository, asked.branch)
     query = text_asked(request, "q").strip()

@@ -1,0 +1,13 @@
+"""What the pages of a workspace tell while no repository is connected."""
+
+from typing import Any
+
+from rollouts_app.models import Workspace
+
+
+def without_repository(workspace: Workspace) -> dict[str, Any]:
+    """Who may connect one, by name, and those that are kept. Two queries."""
+    return {
+        "managers": workspace.manager_names(),
+        "all_kept": list(workspace.kept_repositories()),
+    }
