@@ -58,7 +58,9 @@ class WebhookDelivery(models.Model):
 
     class Meta:
         indexes = [
-            models.Index(fields=["repository", "-received_at"], name="deliveries_of_a_repository")
+            models.Index(fields=["repository", "-received_at"], name="deliveries_of_a_repository"),
+            # Those of a repository and those of its account, merged, have no other order.
+            models.Index(fields=["-received_at", "-id"], name="deliveries_newest_first"),
         ]
 
     def __str__(self) -> str:
