@@ -20,7 +20,7 @@ LAYERS = [
 # Helpers of the doors, which the pages among them share.
 SHARED_BY_VIEWS = {
     *("access", "arrivals", "asked", "filters", "fragments", "freshness", "hints", "history"),
-    *("rows", "steps", "trouble"),
+    *("rows", "steps", "trouble", "unconnected"),
 }
 OUTSIDE = {"apps", "migrations", "__init__"}
 
