@@ -42,7 +42,11 @@ def connect(installation: Installation, github: GitHubEmulator, name: str) -> Re
 
 
 def cached(machine: Path) -> set[str]:
-    return set(os.listdir(machine / "git"))
+    return {name for name in os.listdir(machine / "git") if name.isdecimal()}
+
+
+def let_a_minute_pass(machine: Path) -> None:
+    os.utime(machine / "git" / "looked-at", (0, 0))
 
 
 def test_the_caches_of_a_machine_are_bounded_all_together(
@@ -58,6 +62,9 @@ def test_the_caches_of_a_machine_are_bounded_all_together(
         os.utime(cache_folder(repository) / "lock", (at + 1, at + 1))
     assert len(cached(machine)) == 3
     settings.GIT_CACHE_BYTES = Folder(machine / "git").size() - 1
+    caches.tidy()
+    assert len(cached(machine)) == 3
+    let_a_minute_pass(machine)
     caches.tidy()
     assert cached(machine) == {str(repository.github_id) for repository in others}
     commit = github.push(NAME, "main", {"rollouts/new/README.md": "New."})
@@ -83,6 +90,7 @@ def test_the_cache_of_a_repository_that_is_connected_no_longer_goes(
     sync_repository(other.pk)
     (machine / "git" / ("9" * 30)).mkdir()
     Repository.objects.filter(pk=other.pk).update(disconnected_at=now())
+    let_a_minute_pass(machine)
     sync_repository(agents.pk)
     assert cached(machine) == {str(agents.github_id), "9" * 30}
 

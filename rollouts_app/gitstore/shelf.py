@@ -2,6 +2,7 @@
 
 import contextlib
 import shutil
+import time
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
@@ -17,6 +18,15 @@ class Shelf:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+
+    def is_due(self, seconds: float) -> bool:
+        """Whether nobody has asked this for so many seconds; a mark on the disk tells."""
+        mark = self._path / "looked-at"
+        with contextlib.suppress(OSError):
+            if mark.exists() and 0 <= time.time() - mark.stat().st_mtime < seconds:
+                return False
+            mark.touch()
+        return True
 
     def names(self) -> set[str]:
         """The names of the caches there are."""

@@ -13,12 +13,18 @@ log = logging.getLogger(__name__)
 LONGEST_NUMBER = 19
 
 
+# How often one machine's caches are looked through, which takes a moment where there are many.
+PAUSE_SECONDS = 60
+
+
 def tidy() -> None:
     """Remove caches that nobody needs, then the least recently used of what is too much.
 
     To be called after a sync: each machine has a disk of its own, which only its workers reach.
     """
     ours = shelf()
+    if not ours.is_due(PAUSE_SECONDS):
+        return
     names = ours.names()
     numbers = [int(name) for name in names if len(name) < LONGEST_NUMBER]
     connected = Repository.objects.connected().filter(github_id__in=numbers)

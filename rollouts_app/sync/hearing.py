@@ -41,7 +41,8 @@ class Refused:
 
 def note_refused(headers: Mapping[str, str]) -> None:
     """Count a delivery with a wrong signature, if it says that it is meant for our App."""
-    if headers.get("X-GitHub-Hook-Installation-Target-ID") != str(settings.GITHUB_APP_ID):
+    is_ours = headers.get("X-GitHub-Hook-Installation-Target-ID") == str(settings.GITHUB_APP_ID)
+    if not is_ours or not headers.get("X-Hub-Signature-256"):
         return
     known = refused() or Refused(since=now(), count=0)
     cache.set(REFUSED, (known.since, known.count + 1), timeout=REFUSED_SECONDS)
@@ -56,9 +57,9 @@ def refused() -> Refused | None:
 
 
 def has_heard_nothing(repository: Repository) -> bool:
-    """Whether a repository is connected for a while and no delivery ever told of it."""
+    """Whether a repository is connected for a while, and GitHub never delivered anything here."""
     is_settled = now() - repository.connected_at > PATIENCE
-    return is_settled and not repository.deliveries.received().exists()
+    return is_settled and not WebhookDelivery.objects.received().exists()
 
 
 def ask_for_lost_deliveries() -> int:

@@ -7,6 +7,7 @@ from rollouts_app.models import SyncRun
 from rollouts_app.models.syncs import SyncRunQuerySet
 from rollouts_app.views.access import WorkspaceRequest
 from rollouts_app.views.asked import text_asked
+from rollouts_app.views.history import TRIGGERS
 
 # A state as the history shows it, and as a sentence says it of a sync.
 STATES = {
@@ -17,15 +18,6 @@ STATES = {
     SyncRun.State.FAILED.value: ("Failed", "failed sync"),
     SyncRun.State.SUPERSEDED.value: ("Superseded", "superseded sync"),
     SyncRun.State.CANCELLED.value: ("Cancelled", "cancelled sync"),
-}
-# What asked for a sync, as a menu offers it, and as a sentence says it.
-TRIGGERS = {
-    SyncRun.Trigger.CONNECTED.value: ("First sync", "that belongs to the first one"),
-    SyncRun.Trigger.PUSH.value: ("Push", "asked for by a push"),
-    SyncRun.Trigger.CREATED.value: ("New branch", "asked for by a new branch"),
-    SyncRun.Trigger.MANUAL.value: ("Sync now", "asked for by Sync now"),
-    SyncRun.Trigger.TIMER.value: ("Timer", "found by the timer"),
-    SyncRun.Trigger.RECOVERED.value: ("Recovered", "that was recovered"),
 }
 
 
@@ -38,7 +30,7 @@ class Choice:
 
 
 STATE_CHOICES = [Choice(state, label) for state, (label, _) in STATES.items()]
-TRIGGER_CHOICES = [Choice(trigger, label) for trigger, (label, _) in TRIGGERS.items()]
+TRIGGER_CHOICES = [Choice(trigger, words.label) for trigger, words in TRIGGERS.items()]
 
 
 @dataclass(frozen=True)
@@ -86,7 +78,7 @@ class SyncFilters:
         """What is set, in words, by its name in the address. The branch and the text have none."""
         return {
             "state": STATES[self.state][0] if self.state else "",
-            "trigger": TRIGGERS[self.trigger][0] if self.trigger else "",
+            "trigger": TRIGGERS[self.trigger].label if self.trigger else "",
         }
 
     @property
@@ -96,7 +88,7 @@ class SyncFilters:
         if self.branch:
             words.append(f"of {self.branch}")
         if self.trigger:
-            words.append(TRIGGERS[self.trigger][1])
+            words.append(TRIGGERS[self.trigger].of)
         what = " ".join(words)
         return f"No {what} matches “{self.text}”." if self.text else f"There is no {what}."
 

@@ -8,30 +8,62 @@ from rollouts_app.models import Repository, SyncRun
 from rollouts_app.models.changes import rollout_counts
 from rollouts_app.views.trouble import trouble_of
 
-# What a line of the history is called when there is no commit message to call it by.
-TITLES = {
-    SyncRun.Trigger.CONNECTED.value: "First sync",
-    SyncRun.Trigger.PUSH.value: "Push",
-    SyncRun.Trigger.CREATED.value: "New branch",
-    SyncRun.Trigger.MANUAL.value: "Sync now",
-    SyncRun.Trigger.TIMER.value: "Check by the timer",
-    SyncRun.Trigger.RECOVERED.value: "Check by the timer",
-}
-# What found a commit that no push told of, in a line that has the commit's message for its title.
-FOUND_BY = {
-    SyncRun.Trigger.CONNECTED.value: "First sync",
-    SyncRun.Trigger.CREATED.value: "New branch",
-    SyncRun.Trigger.MANUAL.value: "Found by Sync now",
-    SyncRun.Trigger.TIMER.value: "Found by the timer",
-    SyncRun.Trigger.RECOVERED.value: "Recovered: the webhook never arrived",
-}
-CAUSES = {
-    SyncRun.Trigger.CONNECTED.value: "The repository was connected",
-    SyncRun.Trigger.PUSH.value: "A push",
-    SyncRun.Trigger.CREATED.value: "The branch was created",
-    SyncRun.Trigger.MANUAL.value: "Somebody pressed Sync now",
-    SyncRun.Trigger.TIMER.value: "The timer found a new commit",
-    SyncRun.Trigger.RECOVERED.value: "Recovered: the webhook never arrived",
+
+@dataclass(frozen=True)
+class TriggerWords:
+    """What asked for a sync, in the forms the pages need.
+
+    `title` calls a line that has no commit message, `found_by` stands below one that has, `cause`
+    is a phrase, `label` an entry of a menu, `of` says which syncs those are.
+    """
+
+    title: str
+    found_by: str
+    cause: str
+    label: str
+    of: str
+
+
+RECOVERED = "Recovered: the webhook never arrived"
+TRIGGERS = {
+    SyncRun.Trigger.CONNECTED.value: TriggerWords(
+        title="First sync",
+        found_by="First sync",
+        cause="The repository was connected",
+        label="First sync",
+        of="that belongs to the first one",
+    ),
+    SyncRun.Trigger.PUSH.value: TriggerWords(
+        title="Push", found_by="", cause="A push", label="Push", of="asked for by a push"
+    ),
+    SyncRun.Trigger.CREATED.value: TriggerWords(
+        title="New branch",
+        found_by="New branch",
+        cause="The branch was created",
+        label="New branch",
+        of="asked for by a new branch",
+    ),
+    SyncRun.Trigger.MANUAL.value: TriggerWords(
+        title="Sync now",
+        found_by="Found by Sync now",
+        cause="Somebody pressed Sync now",
+        label="Sync now",
+        of="asked for by Sync now",
+    ),
+    SyncRun.Trigger.TIMER.value: TriggerWords(
+        title="Check by the timer",
+        found_by="Found by the timer",
+        cause="The timer found a new commit",
+        label="Timer",
+        of="found by the timer",
+    ),
+    SyncRun.Trigger.RECOVERED.value: TriggerWords(
+        title="Check by the timer",
+        found_by=RECOVERED,
+        cause=RECOVERED,
+        label="Recovered",
+        of="that was recovered",
+    ),
 }
 
 
@@ -53,12 +85,12 @@ class RunRow:
     @property
     def title(self) -> str:
         """The commit's message, or what asked for the sync."""
-        return self.run.subject or TITLES[self.run.trigger]
+        return self.run.subject or TRIGGERS[self.run.trigger].title
 
     @property
     def cause(self) -> str:
         """What asked for the sync, as a phrase."""
-        return CAUSES[self.run.trigger]
+        return TRIGGERS[self.run.trigger].cause
 
     @property
     def note(self) -> str:
@@ -69,7 +101,7 @@ class RunRow:
             return "No longer on the branch: a force push took this commit off it."
         if self.run.replaced_commit:
             return f"Rewritten: a force push took {self.run.replaced_commit[:7]} off the branch."
-        return FOUND_BY.get(self.run.trigger, "") if self.run.subject else ""
+        return TRIGGERS[self.run.trigger].found_by if self.run.subject else ""
 
     @property
     def author(self) -> str:
