@@ -4,16 +4,13 @@ import os
 import shutil
 import signal
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from django.db import connection, connections
+from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
-from procrastinate.contrib.django import app
-from procrastinate.contrib.django.django_connector import DjangoConnector
 from pytest_django.live_server_helper import LiveServer
 
 from rollouts_app.accounts import keep_user_token
@@ -25,7 +22,7 @@ from rollouts_app.sync.installations import store_installation
 from tests.github_emulator import Delivery, GitHubEmulator
 from tests.pages import Page, page_of
 from tests.settings import EMULATOR
-from tests.workers import start_worker
+from tests.workers import start_worker, work_off
 
 Browser = Callable[[User], Client]
 Read = Callable[..., Page]
@@ -154,23 +151,7 @@ def truncate_queue() -> None:
 @pytest.fixture
 def work_off_the_queue(transactional_db: None, empty_queue: None) -> Callable[[], None]:
     """A real worker that works off what waits now."""
-
-    connector: DjangoConnector = app.connector  # type: ignore[assignment]
-
-    def work() -> None:
-        with app.replace_connector(connector.get_worker_connector()) as worker_app:
-            worker_app.run_worker(
-                wait=False, install_signal_handlers=False, listen_notify=False, delete_jobs="always"
-            )
-        # What this thread borrowed goes back to the pool before the thread is gone.
-        connections.close_all()
-
-    def work_apart() -> None:
-        # A browser test leaves a running event loop in the main thread, where no second one fits.
-        with ThreadPoolExecutor(1) as thread:
-            thread.submit(work).result()
-
-    return work_apart
+    return work_off
 
 
 def receive(delivery: Delivery) -> int:

@@ -101,12 +101,17 @@ def give_up() -> NoReturn:
 
 async def rescue_jobs(worker_app: App) -> None:
     """Put back, again and again, the jobs of workers that died; ends when the database is lost."""
-    manager = worker_app.job_manager
     while True:
-        for job in await manager.get_stalled_jobs(seconds_since_heartbeat=DEAD_AFTER_SECONDS):
-            try:
-                await manager.retry_job(job)
-            except ConnectorException:
-                # Another ring waits already, and the queueing lock allows one: that one will do.
-                await manager.finish_job(job, status=Status.FAILED, delete_job=True)
+        await put_back_jobs_of_the_dead(worker_app)
         await asyncio.sleep(HEARTBEAT_SECONDS)
+
+
+async def put_back_jobs_of_the_dead(worker_app: App) -> None:
+    """Let the jobs that workers left behind be done again."""
+    manager = worker_app.job_manager
+    for job in await manager.get_stalled_jobs(seconds_since_heartbeat=DEAD_AFTER_SECONDS):
+        try:
+            await manager.retry_job(job)
+        except ConnectorException:
+            # Another ring waits already, and the queueing lock allows one: that one will do.
+            await manager.finish_job(job, status=Status.FAILED, delete_job=True)
