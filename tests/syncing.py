@@ -1,7 +1,15 @@
 """What tests of Git Sync ask and do."""
 
-from rollouts_app.models import Branch, Repository, RolloutVersion, SyncRun
+from rollouts_app.models import (
+    Branch,
+    Catalog,
+    ConfigVersion,
+    Repository,
+    RolloutVersion,
+    SyncRun,
+)
 from rollouts_app.sync import engine
+from tests.truth import Contents
 
 NAME = "acme/agents"
 
@@ -13,6 +21,17 @@ def names_on(repository: Repository, branch: str) -> list[str]:
 
 def heads_shown(repository: Repository) -> dict[str, str]:
     return dict(repository.branches.existing().values_list("name", "commit"))
+
+
+def contents_shown(branch: Branch) -> Contents:
+    """What the branch's catalog holds, in git's words."""
+    catalog = Catalog.objects.get(branches=branch)
+    versions = RolloutVersion.objects.filter(pk__in=catalog.versions)
+    configs = ConfigVersion.objects.filter(pk__in=catalog.configs)
+    return Contents(
+        dict(versions.values_list("rollout__name", "tree_id")),
+        dict(configs.values_list("path", "blob_id")),
+    )
 
 
 def check_all(repository: Repository) -> None:

@@ -91,7 +91,7 @@ def test_it_is_shell_that_any_sh_understands(script: Path) -> None:
     assert (check.returncode, check.stderr) == (0, "")
 
 
-@pytest.mark.parametrize("name", ["demo", "server", "worker", "test"])
+@pytest.mark.parametrize("name", ["bench", "demo", "server", "worker", "test"])
 def test_it_names_the_python_that_is_too_old(name: str, bare_machine: Path) -> None:
     executable(bare_machine / "python3", "echo 3.9")
     executable(bare_machine / "python3.11", "exit 1")

@@ -38,11 +38,14 @@ class StartWorker:
 
 @dataclass(frozen=True)
 class Die:
-    """A worker works off what waits, and is killed at that step of it."""
+    """A worker works off what waits, a full check among it, and is killed at that step of it."""
 
+    which: str
     at: int
 
     def run(self, world: World) -> None:
+        world.row(self.which).request_full_check()
+        tasks.ring(world.rows[self.which])
         assert world.mortals.work_until(self.at) in (0, -9)
 
 
@@ -98,7 +101,7 @@ class SyncTwice:
 
 @dataclass(frozen=True)
 class SyncDuring:
-    """One sync; before GitHub answers that request of it, something else happens."""
+    """One sync of all branches; before GitHub answers that request, something else happens."""
 
     which: str
     request: int
@@ -109,6 +112,7 @@ class SyncDuring:
             "/", times=1, happens=lambda: self.what.run(world), spared=self.request
         )
         world.github.troubles.add(meanwhile)
+        world.row(self.which).request_full_check()
         with world.surviving():
             tasks.sync_repository(world.rows[self.which])
         meanwhile.end()

@@ -64,7 +64,7 @@ DELIVERIES: list[st.SearchStrategy[Step]] = [
 OURS: list[st.SearchStrategy[Step]] = [
     st.builds(at_ours.Work),
     st.builds(at_ours.StartWorker),
-    st.builds(at_ours.Die, number),
+    st.builds(at_ours.Die, which, st.integers(0, 60)),
     st.builds(at_ours.Timer),
     st.builds(at_ours.PressSyncNow, which),
     st.builds(at_ours.Wait, st.sampled_from([0.2, 2, 6, 60])),
@@ -75,7 +75,7 @@ MEANWHILE: list[st.SearchStrategy[Step]] = [
     st.builds(
         at_ours.SyncDuring,
         which,
-        st.integers(0, 9),
+        st.integers(0, 7),
         st.one_of(*kinds),
     )
     for kinds in (
