@@ -27,16 +27,20 @@ class Worker:
 
     def end(self, how: signal.Signals, seconds: float = STOP_SECONDS) -> int:
         """End it by a signal, by force when it takes too long. Its most memory, in KB."""
-        self.process.send_signal(how)
+        # Popen's own ways of ending and waiting do not tell what was used.
+        os.kill(self.process.pid, how)
         deadline = time.monotonic() + seconds
-        while True:
-            # Popen's own wait does not tell what was used.
-            pid, status, usage = os.wait4(self.process.pid, os.WNOHANG)
-            if pid:
-                break
+        while (memory := self.memory_if_ended()) is None:
             if time.monotonic() > deadline:
-                self.process.send_signal(signal.SIGKILL)
+                os.kill(self.process.pid, signal.SIGKILL)
             time.sleep(0.02)
+        return memory
+
+    def memory_if_ended(self) -> int | None:
+        """Its most memory, in KB; None as long as it lives."""
+        pid, status, usage = os.wait4(self.process.pid, os.WNOHANG)
+        if not pid:
+            return None
         self.process.returncode = os.waitstatus_to_exitcode(status)
         return int(usage.ru_maxrss)
 
@@ -46,6 +50,8 @@ class Crew:
 
     def __init__(self, workers: int, seconds_between_kills: float, interval: int) -> None:
         self.kills = 0
+        # How workers ended that nobody had killed: `script/worker` starts them again, and so do we.
+        self.exits: list[int] = []
         self.peak_kilobytes = 0
         self._environment = {**worker_environment(), "SYNC_INTERVAL_SECONDS": str(interval)}
         self._pause = seconds_between_kills
@@ -77,22 +83,28 @@ class Crew:
             if process.returncode is None:
                 process.wait()
 
-    def kill_one_when_due(self) -> None:
-        """Kill the worker that lives longest, and start another one in its place."""
-        if time.monotonic() < self._next_kill:
-            return
-        self._end(self._workers.pop(0), signal.SIGKILL)
-        self._workers.append(self._start_worker())
-        self.kills += 1
-        self._next_kill = time.monotonic() + self._pause
+    def tend(self, *, kill: bool = False) -> None:
+        """Start workers in place of those that ended; where it is time, kill the oldest first."""
+        for worker in list(self._workers):
+            memory = worker.memory_if_ended()
+            if memory is not None:
+                self.exits.append(worker.process.returncode)
+                self._replace(worker, memory)
+        if kill and time.monotonic() > self._next_kill:
+            self._next_kill = time.monotonic() + self._pause
+            self.kills += 1
+            self._replace(self._workers[0], self._workers[0].end(signal.SIGKILL))
 
     def stop(self) -> None:
         """Let the workers end in peace."""
         while self._workers:
-            self._end(self._workers.pop(), signal.SIGTERM)
+            memory = self._workers.pop().end(signal.SIGTERM)
+            self.peak_kilobytes = max(self.peak_kilobytes, memory)
 
-    def _end(self, worker: Worker, how: signal.Signals) -> None:
-        self.peak_kilobytes = max(self.peak_kilobytes, worker.end(how))
+    def _replace(self, worker: Worker, memory: int) -> None:
+        self.peak_kilobytes = max(self.peak_kilobytes, memory)
+        self._workers.remove(worker)
+        self._workers.append(self._start_worker())
 
     def _start_worker(self) -> Worker:
         return Worker(self._start(worker_command(), self._environment))

@@ -41,7 +41,9 @@ def figures(
     yield row("pushes", f"{made} to {len(pushes.names)} repositories ({told(pushes.kinds)})")
     yield row("seconds", f"{pushing:.1f}, and {settling:.1f} until all was on show")
     yield row("pushes a second", f"{made / pushing:.1f}")
-    yield row("kills", f"{crew.kills} of {options.workers} workers")
+    yield row(
+        "kills", f"{crew.kills} of {options.workers} workers; {len(crew.exits)} ended by themselves"
+    )
     yield row("deliveries", told(postman.fates))
     yield row("answers", told(postman.statuses))
     yield row("runs", told(counts("state")))

@@ -42,13 +42,13 @@ def run(options: Namespace) -> int:
             begun = time.monotonic()
             for number in range(options.pushes):
                 pushes.make_one()
-                crew.kill_one_when_due()
+                crew.tend(kill=True)
                 ticker.tick_when_due()
                 postman.bring_what_is_due()
                 due = begun + (number + 1) / options.pushes_per_second
                 time.sleep(max(0.0, due - time.monotonic()))
             pushed = time.monotonic()
-            lost = _wait_for_all(pushes, postman, ticker)
+            lost = _wait_for_all(pushes, postman, crew, ticker)
             settled = time.monotonic()
             crew.stop()
         for line in figures(options, pushes, postman, crew, pushed - begun, settled - pushed):
@@ -59,13 +59,14 @@ def run(options: Namespace) -> int:
     return 1 if lost else 0
 
 
-def _wait_for_all(pushes: Pushes, postman: Postman, ticker: Ticker) -> list[str]:
+def _wait_for_all(pushes: Pushes, postman: Postman, crew: Crew, ticker: Ticker) -> list[str]:
     """Let the workers come to rest; what is missing when they have, or when patience ends."""
     deadline = time.monotonic() + PATIENCE_SECONDS
     heads = {name: pushes.heads(name) for name in pushes.names}
     while time.monotonic() < deadline and not (postman.is_done and is_at_rest(heads)):
         postman.bring_what_is_due()
         ticker.tick_when_due()
+        crew.tend()
         time.sleep(0.2)
     return losses(pushes, postman)
 
