@@ -13,7 +13,7 @@ from procrastinate import App
 from procrastinate.connector import Notify
 from procrastinate.contrib.django import app
 from procrastinate.contrib.django.utils import connector_params
-from procrastinate.exceptions import ConnectorException
+from procrastinate.exceptions import ConnectorException, UniqueViolation
 from procrastinate.jobs import DeleteJobCondition, Status
 from procrastinate.psycopg_connector import PsycopgConnector
 
@@ -107,11 +107,13 @@ async def rescue_jobs(worker_app: App) -> None:
 
 
 async def put_back_jobs_of_the_dead(worker_app: App) -> None:
-    """Let the jobs that workers left behind be done again."""
+    """Let the jobs that workers left behind be done again. Raises ConnectorException."""
     manager = worker_app.job_manager
     for job in await manager.get_stalled_jobs(seconds_since_heartbeat=DEAD_AFTER_SECONDS):
-        try:
-            await manager.retry_job(job)
-        except ConnectorException:
-            # Another ring waits already, and the queueing lock allows one: that one will do.
-            await manager.finish_job(job, status=Status.FAILED, delete_job=True)
+        # Another worker may be quicker: then the job is no longer one to be put back.
+        with contextlib.suppress(ConnectorException):
+            try:
+                await manager.retry_job(job)
+            except UniqueViolation:
+                # Another ring waits already, and the queueing lock allows one: that one will do.
+                await manager.finish_job(job, status=Status.FAILED, delete_job=True)
