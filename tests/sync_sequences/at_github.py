@@ -108,7 +108,8 @@ class DeleteBranch:
     branch: str
 
     def run(self, world: World) -> None:
-        happen(world, lambda: world.github.delete_branch(world.name(self.which), self.branch))
+        if self.branch != world.there(self.which).default_branch:
+            happen(world, lambda: world.github.delete_branch(world.name(self.which), self.branch))
 
 
 @dataclass(frozen=True)
@@ -127,7 +128,9 @@ class SetDefault:
     branch: str
 
     def run(self, world: World) -> None:
-        world.github.edit_repository(world.name(self.which), default_branch=self.branch)
+        name = world.name(self.which)
+        if self.branch in world.github.heads(name):
+            world.github.edit_repository(name, default_branch=self.branch)
 
 
 @dataclass(frozen=True)

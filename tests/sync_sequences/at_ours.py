@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from django.db import connection, connections
 
+from rollouts_app.models import SyncRun
 from rollouts_app.sync import manual, tasks, upkeep
 from tests.github_emulator.trouble import Trouble
 from tests.github_emulator.web import Answer
@@ -61,6 +62,27 @@ class PressSyncNow:
 
     def run(self, world: World) -> None:
         manual.check_now(world.row(self.which))
+
+
+@dataclass(frozen=True)
+class Retry:
+    """Somebody has a run of the past done again."""
+
+    place: int
+
+    def run(self, world: World) -> None:
+        runs = SyncRun.objects.order_by("pk")
+        if count := runs.count():
+            manual.retry(runs[self.place % count], "ada")
+
+
+@dataclass(frozen=True)
+class Cancel:
+    """Somebody cancels the run that waits longest."""
+
+    def run(self, world: World) -> None:
+        if run := SyncRun.objects.open().order_by("pk").first():
+            world.has_cancelled |= run.cancel("ada")
 
 
 @dataclass(frozen=True)

@@ -8,18 +8,16 @@ from procrastinate.contrib.django.models import ProcrastinateJob
 
 from rollouts_app.models import (
     Branch,
-    Catalog,
-    ConfigVersion,
     Repository,
-    RolloutVersion,
     SyncRun,
     WebhookDelivery,
 )
 from tests import truth
 from tests.sync_sequences.at_github import AcceptPermission, GiveBack, Install, Unsuspend
-from tests.sync_sequences.at_ours import StartWorker, Timer, Wait, Work
+from tests.sync_sequences.at_ours import PressSyncNow, StartWorker, Timer, Wait, Work
 from tests.sync_sequences.underway import Mend, Release
 from tests.sync_sequences.world import ACCOUNTS, REPOSITORIES, World
+from tests.syncing import contents_shown
 
 ROUNDS = 6
 # Longer than the longest pause between two looks at what is blocked.
@@ -30,38 +28,36 @@ INTERVAL_MINUTES = 6
 def check_what_is_shown(world: World) -> None:
     """At any time: a branch shows a commit it really had, and exactly what that commit holds."""
     for which in REPOSITORIES:
-        shown = Branch.objects.filter(repository=world.rows[which]).exclude(commit="")
-        for name, commit, catalog in shown.values_list("name", "commit", "catalog"):
-            assert commit in world.had[which][name], f"{name} of {which} never had {commit}"
-            if (commit, catalog) not in world.verified:
-                held = truth.contents(world.folder(which), commit)
-                assert contents_of(catalog) == held, f"{name} of {which} at {commit}"
-                world.verified.add((commit, catalog))
-
-
-def contents_of(catalog_id: int) -> truth.Contents:
-    """What one of our catalogs shows."""
-    catalog = Catalog.objects.get(pk=catalog_id)
-    versions = RolloutVersion.objects.filter(pk__in=catalog.versions)
-    configs = ConfigVersion.objects.filter(pk__in=catalog.configs)
-    return truth.Contents(
-        dict(versions.values_list("rollout__name", "tree_id")),
-        dict(configs.values_list("path", "blob_id")),
-    )
+        for branch in Branch.objects.filter(repository=world.rows[which]).exclude(commit=""):
+            known = (branch.commit, branch.catalog_id or 0)
+            assert branch.commit in world.had[which][branch.name], f"{branch} never had {known}"
+            if known not in world.verified:
+                held = truth.contents(world.folder(which), branch.commit)
+                assert contents_shown(branch) == held, f"{branch} at {branch.commit}"
+                world.verified.add(known)
 
 
 def settle(world: World) -> None:
     """End all trouble, and let timer, queue and time do the rest."""
     Mend().run(world)
     Release(0).run(world)
+    world.github.outbox.mishaps.clear()
     for account in ACCOUNTS:
         for end in (Install, Unsuspend, AcceptPermission):
             end(account).run(world)
     for which in REPOSITORIES:
         GiveBack(which).run(world)
-    world.github.outbox.mishaps.clear()
     Wait(LONGEST_PAUSE_MINUTES).run(world)
     StartWorker().run(world)
+    _work_until_quiet(world)
+    if world.has_cancelled:
+        # The timer leaves alone what somebody cancelled.
+        for which in REPOSITORIES:
+            PressSyncNow(which).run(world)
+        _work_until_quiet(world)
+
+
+def _work_until_quiet(world: World) -> None:
     for _ in range(ROUNDS):
         Timer().run(world)
         Work().run(world)
@@ -86,7 +82,6 @@ def check_all_is_well(world: World) -> None:
     _check_history(world)
     _check_deliveries(world)
     assert world.faults.met == []
-    before = rows()
     Wait(INTERVAL_MINUTES).run(world)
     before = rows()
     Timer().run(world)
