@@ -25,7 +25,7 @@ from tests.sync_sequences.world import Step, World
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-FEW = 12
+FEW = 10
 MANY = int(os.environ.get("SYNC_SEQUENCES", "0"))
 
 

@@ -96,7 +96,7 @@ class CreateMany:
     def run(self, world: World) -> None:
         first = world.fresh()
         at = world.github.heads(world.name(self.which)).get(self.at)
-        lines = [f"reset refs/heads/many/{first}-{n}\nfrom {at}\n\n" for n in range(6)]
+        lines = [f"reset refs/heads/many/{first}-{n}\nfrom {at}\n\n" for n in range(3)]
         if at:
             stream = "".join(lines).encode()
             happen(world, lambda: world.github.fast_import(world.name(self.which), stream))
