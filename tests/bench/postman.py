@@ -1,6 +1,7 @@
 """Deliveries that arrive as they do in bad times: late, twice, in another order, or never."""
 
 import random
+import threading
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -26,6 +27,7 @@ class Postman:
         self._chance = random.Random(seed)  # noqa: S311 - a course of events, no secret
         self._late: list[tuple[float, Delivery]] = []
         self._hands = ThreadPoolExecutor(HANDS)
+        self._writing = threading.Lock()
 
     def __enter__(self) -> Self:
         self._github.deliver = self.take
@@ -64,6 +66,7 @@ class Postman:
 
     def _carry(self, delivery: Delivery) -> None:
         status = self._github.outbox.post(delivery)
-        self.statuses[status] += 1
-        if status in (200, 202):
-            self.accepted.add(delivery.id)
+        with self._writing:
+            self.statuses[status] += 1
+            if status in (200, 202):
+                self.accepted.add(delivery.id)
