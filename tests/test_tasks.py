@@ -12,7 +12,7 @@ from procrastinate.contrib.django.models import ProcrastinateJob
 from rollouts_app.models import Repository, SyncRun
 from rollouts_app.sync import engine, reconcile
 from rollouts_app.sync.manual import check_now
-from rollouts_app.sync.tasks import ring
+from rollouts_app.sync.tasks import ring, ring_later
 from tests.conftest import truncate_queue
 from tests.github_emulator import GitHubEmulator
 
@@ -77,6 +77,18 @@ def test_it_rings_again_when_the_waiting_job_started_before_the_commit(
     work_off_the_queue()
     assert agents.branches.get(name="main").commit == commit
     assert not agents.sync_runs.open().exists()
+
+
+def test_a_ring_does_not_wait_for_one_whose_time_is_far_away(
+    agents: Repository, work_off_the_queue: Callable[[], None], github: GitHubEmulator
+) -> None:
+    work_off_the_queue()
+    ring_later(agents.pk, now() + timedelta(hours=2))
+    commit = github.push("acme/agents", "main", {"meanwhile": "1"})
+    check_now(agents)
+    work_off_the_queue()
+    assert agents.branches.get(name="main").commit == commit
+    assert waiting(agents) == 1
 
 
 def test_it_makes_one_job_of_sync_now_pressed_twice(

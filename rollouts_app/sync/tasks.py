@@ -10,6 +10,10 @@ from procrastinate.jobs import JobDeferrer
 
 from rollouts_app.sync import caches, engine, reconcile
 
+# Of the jobs with one lock the queue lets only the first begin, though its time may be far away,
+# unless it is of lower priority.
+PRIORITY_OF_LATER = -1
+
 
 @app.task(name="sync_repository")
 def sync_repository(repository_id: int) -> None:
@@ -47,7 +51,12 @@ def _defer(repository_id: int, at: datetime | None = None) -> bool:
     """Put one job in the queue. False when one of the same kind waits already."""
     lock = f"repository-{repository_id}"
     queueing_lock = f"{lock}-later" if at else lock
-    job = sync_repository.configure(lock=lock, queueing_lock=queueing_lock, schedule_at=at)
+    job = sync_repository.configure(
+        lock=lock,
+        queueing_lock=queueing_lock,
+        schedule_at=at,
+        priority=PRIORITY_OF_LATER if at else 0,
+    )
     return enqueue(job, repository_id)
 
 
