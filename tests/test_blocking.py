@@ -1,18 +1,29 @@
 """What blocks a sync, as GitHub tells it: each kind has a name of its own, and a way out."""
 
+import json
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 from django.utils.timezone import now
 
-from rollouts_app.models import Membership, Repository, User, Workspace
+from rollouts_app.models import (
+    Installation,
+    Membership,
+    Repository,
+    User,
+    WebhookDelivery,
+    Workspace,
+)
 from rollouts_app.onboarding import tie_repository
 from rollouts_app.sync import engine, reconcile
 from rollouts_app.sync.clients import app_client, client_for
 from rollouts_app.sync.installations import store_installation
 from tests.conftest import receive
-from tests.github_emulator import GitHubEmulator
+from tests.github_emulator import Delivery, GitHubEmulator
+from tests.github_emulator.webhooks import signature
+from tests.settings import EMULATOR
 from tests.syncing import NAME, check_all, heads_shown, push_hint
 
 pytestmark = pytest.mark.django_db
@@ -172,3 +183,38 @@ def test_one_bad_installation_never_hurts_another(
     other.refresh_from_db()
     assert (agents.trouble, other.trouble) == ("denied", "")
     assert heads_shown(other) == github.heads("umbrella/tools")
+
+
+def told(github: GitHubEmulator, **changes: object) -> Delivery:
+    """An installation event whose installation has other values, with a right signature."""
+    delivery = next(made for made in github.deliveries if made.event == "installation")
+    payload = json.loads(delivery.body)
+    payload["installation"] |= changes
+    body = json.dumps({**payload, "action": "deleted", "repositories": []}).encode()
+    genuine = {"X-Hub-Signature-256": signature(EMULATOR.app.webhook_secret, body)}
+    return replace(delivery, body=body, headers=delivery.headers | genuine)
+
+
+def test_the_end_of_an_account_leaves_its_name(synced: Repository, github: GitHubEmulator) -> None:
+    """GitHub tells of an installation on an account that was deleted without the account."""
+    assert receive(told(github, account=None)) == 202
+    check_all(synced)
+    installation = synced.installation
+    assert (installation.account_login, installation.is_usable) == ("acme", True)
+    assert WebhookDelivery.objects.get().repository == synced
+    assert WebhookDelivery.objects.get().outcome == "The App's installation on acme: deleted."
+
+
+LONG = "x" * 300
+ODD = [
+    {"account": {"id": 7, "login": LONG, "type": LONG}},
+    {"suspended_at": 10**18},
+    {"suspended_at": "9999-12-31T23:59:59-14:00"},
+]
+
+
+@pytest.mark.parametrize("changes", ODD, ids=["long", "number", "text"])
+def test_it_survives_odd_installations(
+    installation: Installation, github: GitHubEmulator, changes: dict[str, object]
+) -> None:
+    assert receive(told(github, **changes)) == 202

@@ -219,7 +219,10 @@ def _moment(value: object) -> datetime | None:
     """GitHub writes times as ISO 8601 or, in older shapes, as seconds since 1970."""
     if value is None:
         return None
-    if isinstance(value, int):
-        return datetime.fromtimestamp(value, UTC)
-    moment = datetime.fromisoformat(_text(value))
-    return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+    try:
+        if isinstance(value, int):
+            return datetime.fromtimestamp(value, UTC)
+        moment = datetime.fromisoformat(_text(value))
+        return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+    except (OverflowError, OSError):
+        raise ValueError(f"{value!r} is no time that there is") from None

@@ -145,14 +145,14 @@ def on_installation(payload: Payload) -> Outcome:
         return Outcome(UNKNOWN_INSTALLATION, installation=installation_told_of(payload))
     installation = store_installation(facts)
     told = _connected(payloads.parts(payload, "repositories"))
-    affected = _hold(told | Repository.objects.connected().of_account(facts.account_id))
+    affected = _hold(told | Repository.objects.connected().of_account(installation.account_id))
     if action == "deleted":
         installation.note_removal()
     else:
         # An App that was uninstalled and comes back has a new number.
         told.update(installation=installation)
     words = action.replace("_", " ") or "changed"
-    text = f"The App's installation on {facts.account_login}: {words}."
+    text = f"The App's installation on {installation.account_login}: {words}."
     return Outcome(text, _look_at_each(affected), installation=installation)
 
 

@@ -7,19 +7,28 @@ from rollouts_app.models import Installation
 from rollouts_app.sync import payloads
 from rollouts_app.sync.payloads import Payload
 
+LONGEST_TYPE = 32
+
 
 def store_installation(facts: InstallationFacts) -> Installation:
-    """Keep what GitHub says of an installation; any mention mends one that was missed."""
+    """Keep what GitHub says of an installation; any mention mends one that was missed.
+
+    Of an account that was deleted GitHub no longer says whose it was: then ours stays.
+    """
+    account = {
+        "account_id": facts.account_id,
+        "account_login": facts.account_login[: payloads.LONGEST_LOGIN],
+        "account_type": facts.account_type[:LONGEST_TYPE],
+    }
+    told = {
+        "permissions": facts.permissions,
+        "suspended_at": facts.suspended_at,
+        "removed_at": None,
+    }
     installation, _ = Installation.objects.update_or_create(
         github_id=facts.id,
-        defaults={
-            "account_id": facts.account_id,
-            "account_login": facts.account_login,
-            "account_type": facts.account_type,
-            "permissions": facts.permissions,
-            "suspended_at": facts.suspended_at,
-            "removed_at": None,
-        },
+        defaults=told | account if facts.account_id else told,
+        create_defaults=told | account,
     )
     return installation
 
