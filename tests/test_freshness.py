@@ -8,11 +8,14 @@ from django.http import HttpResponse
 from django.test import Client
 from django.utils.timezone import now
 
+from rollouts_app.gitstore import Unreadable
 from rollouts_app.models import Repository, SyncRun, User
 from rollouts_app.sync import engine
+from rollouts_app.sync.manual import check_now
 from rollouts_app.templatetags.rollouts import clock
 from tests.github_emulator import GitHubEmulator
 from tests.pages import page_of
+from tests.rollouts_page import reason, seen_by
 from tests.syncing import NAME, check_all, push_hint
 
 pytestmark = pytest.mark.django_db
@@ -215,3 +218,42 @@ def test_it_leads_a_person_who_opens_it_to_the_page(synced: Repository, ada: Use
 
 def test_a_stranger_finds_nothing(synced: Repository, mallory: User) -> None:
     assert ask(mallory).status_code == 404
+
+
+def test_it_names_the_commit_that_somebody_cancelled(
+    synced: Repository, github: GitHubEmulator, ada: User
+) -> None:
+    """No green line for what GitHub has no more, also once the timer has looked."""
+    shown = short(github)
+    commit = github.push(NAME, "main", {"a": "1"})
+    push_hint(synced, "main", commit).cancel("Ada")
+    check_all(synced)
+    assert line(ada) == (
+        f"GitHub has {commit[:7]}, whose sync failed or was cancelled. Showing {shown}. "
+        "Open its syncs"
+    )
+    assert synced.sync_runs.latest("pk").state == "cancelled"
+    github.move_branch(NAME, "main", f"{commit}^")
+    check_all(synced)
+    assert line(ada).startswith(f"Matches GitHub at {shown}")
+
+
+def test_it_names_the_commit_whose_sync_failed(
+    synced: Repository, github: GitHubEmulator, ada: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise Unreadable("It is no commit.")
+
+    github.create_branch(NAME, "new", github.push(NAME, "main", {"a": "1"}))
+    monkeypatch.setattr(engine, "read_catalogs", refuse)
+    for _ in range(3):
+        check_all(synced)
+    failed = f"GitHub has {short(github)}, whose sync failed or was cancelled."
+    assert line(ada).startswith(failed)
+    assert line(ada, "?branch=new") == f"{failed} Open its syncs"
+    assert reason(seen_by(ada, "?branch=new")) == "new has not been read."
+    assert synced.sync_runs.filter(state="failed").count() == 2
+    monkeypatch.undo()
+    check_now(synced)
+    engine.sync(synced.pk)
+    assert line(ada, "?branch=new").startswith(f"Matches GitHub at {short(github)}")

@@ -27,8 +27,8 @@ class BranchQuerySet(models.QuerySet["Branch"]):
         return self.filter(deleted_at=None).exclude(commit="")
 
     def showing(self, name: str, commit: str) -> "BranchQuerySet":
-        """The branch of that name, if it shows that commit."""
-        return self.existing().filter(name=name, commit=commit)
+        """The branch of that name, if it shows that commit, and GitHub had no other."""
+        return self.existing().filter(name=name, commit=commit, withheld="")
 
     def in_menu_order(self, default_branch: str) -> "BranchQuerySet":
         """The default branch first, then the most recently changed."""
@@ -75,6 +75,8 @@ class Branch(models.Model):
         blank=True,
         related_name="branches",
     )
+    # What GitHub has in place of that commit, where the sync of it failed or was cancelled.
+    withheld = models.CharField(max_length=64, blank=True)
     changed_at = models.DateTimeField(null=True, blank=True)
     deleted_at = models.DateTimeField(null=True, blank=True)
 
@@ -96,6 +98,11 @@ class Branch(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    def withhold(self, commit: str) -> None:
+        """Take note that GitHub has this commit and the branch does not show it."""
+        others = Branch.objects.filter(pk=self.pk).exclude(commit=commit)
+        others.update(withheld=commit)
 
     @property
     def query(self) -> str:

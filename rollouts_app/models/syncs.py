@@ -1,7 +1,7 @@
 """The history of Git Sync, which is also the truth about its work."""
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 from django.db import models, transaction
@@ -29,10 +29,6 @@ class SyncRunQuerySet(models.QuerySet["SyncRun"]):
     def for_history(self) -> "SyncRunQuerySet":
         """The newest first, with their branches."""
         return self.order_by("-pk").select_related("branch")
-
-    def newest_of(self, branches: Collection[int]) -> "SyncRunQuerySet":
-        """The newest run of each branch that has one."""
-        return self.filter(branch__in=branches).order_by("branch", "-pk").distinct("branch")
 
     def close(self, state: str, reason: str) -> int:
         """End all of them. Returns how many there were."""
@@ -259,6 +255,8 @@ class SyncRun(models.Model):
         waiting = SyncRun.objects.filter(pk=self.pk, state=self.State.PENDING, commit=self.commit)
         reason = f"Cancelled by {by}. The next push or Sync now syncs this branch."
         ended = waiting.update(state=self.State.CANCELLED, reason=reason, finished_at=now())
+        if ended and self.commit:
+            self.branch.withhold(self.commit)
         return ended == 1
 
     @property

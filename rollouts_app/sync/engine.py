@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 from django.conf import settings
-from django.db import InterfaceError, OperationalError
+from django.db import InterfaceError, OperationalError, transaction
 from django.db.models import Exists, OuterRef, Q
 from django.utils.timezone import now
 
@@ -190,7 +190,9 @@ def _fail(move: Move, fault: Exception) -> None:
             "This commit could not be read because of a fault in Osmosis Web; the server's log "
             "has the details."
         )
-    move.run.close(SyncRun.State.FAILED, reason)
+    with transaction.atomic():
+        move.run.close(SyncRun.State.FAILED, reason)
+        move.branch.withhold(move.commit)
 
 
 def _trouble_of(outage: Unavailable) -> Repository.Trouble:

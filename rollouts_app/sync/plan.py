@@ -79,6 +79,7 @@ def plan(repository: Repository, look: Look, working: list[SyncRun]) -> list[Mov
         if look.is_complete:
             _bury(repository, [b for b in branches.values() if b.name not in look.heads])
         moving = [name for name, commit in look.heads.items() if not _shows(branches[name], commit)]
+        _show_again(repository, branches, look.heads.keys() - moving)
         runs = {run.branch_id: run for run in working}
         _close_idle(look, {branches[name].pk for name in moving}, working)
         started = _start(repository, look, [branches[name] for name in moving], runs)
@@ -127,6 +128,13 @@ def _bury(repository: Repository, absent: list[Branch]) -> None:
         repository.branches.filter(pk__in=gone).update(deleted_at=now())
 
 
+def _show_again(repository: Repository, branches: dict[str, Branch], names: set[str]) -> None:
+    """GitHub went back to the commits that these branches show: nothing is withheld any more."""
+    back = [branches[name].pk for name in names if branches[name].withheld]
+    if back:
+        repository.branches.filter(pk__in=back).update(withheld="")
+
+
 def _close_idle(look: Look, moving: set[int], working: list[SyncRun]) -> None:
     for run in working:
         if run.branch_id in moving:
@@ -162,7 +170,7 @@ def _start(
     """Give each moving branch a run that says syncing."""
     trigger = _trigger_of_discoveries(repository, runs.values())
     if trigger in {Trigger.RECOVERED, Trigger.TIMER}:
-        moving = _without_cancelled(look, moving, runs)
+        moving = _without_withheld(look, moving, runs)
     started_at = now()
     discovered = SyncRun.objects.bulk_create(
         [
@@ -195,8 +203,6 @@ def _trigger_of_discoveries(repository: Repository, working: Iterable[SyncRun]) 
     return Trigger.TIMER if repository.trouble else Trigger.RECOVERED
 
 
-def _without_cancelled(look: Look, moving: list[Branch], runs: dict[int, SyncRun]) -> list[Branch]:
-    """What somebody cancelled, the timer does not begin again."""
-    newest = SyncRun.objects.newest_of({branch.pk for branch in moving if branch.pk not in runs})
-    cancelled = {run.branch_id: run.commit for run in newest if run.state == State.CANCELLED}
-    return [branch for branch in moving if cancelled.get(branch.pk) != look.heads[branch.name]]
+def _without_withheld(look: Look, moving: list[Branch], runs: dict[int, SyncRun]) -> list[Branch]:
+    """What somebody cancelled, or what failed, the timer does not begin again."""
+    return [b for b in moving if b.pk in runs or b.withheld != look.heads[b.name]]

@@ -126,7 +126,8 @@ def settle(moves: Sequence[Move], read: Mapping[str, "ReadCommit"], fetched_at: 
 
 MOVE_BRANCHES = """
     UPDATE rollouts_app_branch AS branch
-    SET commit = news.commit, catalog_id = news.catalog, changed_at = %s, deleted_at = NULL
+    SET commit = news.commit, catalog_id = news.catalog, changed_at = %s, deleted_at = NULL,
+        withheld = ''
     FROM unnest(%s::bigint[], %s::text[], %s::bigint[]) AS news (id, commit, catalog)
     WHERE branch.id = news.id
 """

@@ -20,9 +20,10 @@ class Freshness:
     """One of the states of the freshness line.
 
     `state` is fresh, syncing, checking, reading (the first sync), absent (GitHub has no such
-    branch), waiting, blocked, overdue or deleted. `incoming` is the commit under way, `shown` the
-    one on the page; `cause` says what keeps us from GitHub, `retry_at` when we try again; `done`
-    of `total` branches are read in the first sync.
+    branch), withheld (the sync of GitHub's commit failed or was cancelled), waiting, blocked,
+    overdue or deleted. `incoming` is the commit under way or withheld, `shown` the one on the
+    page; `cause` says what keeps us from GitHub, `retry_at` when we try again; `done` of `total`
+    branches are read in the first sync.
     """
 
     state: str
@@ -58,6 +59,8 @@ def freshness_of(repository: Repository, branch: Branch | None) -> Freshness:
     shown = branch.commit if branch else ""
     incoming = next((run.commit for run in reversed(runs) if run.commit), "")
     state = _state(repository, branch, runs, incoming)
+    if branch and state == "withheld":
+        incoming = branch.withheld
     is_first = state == "reading"
     done, total = repository.sync_runs.first_sync_progress() if is_first else (0, 0)
     return Freshness(
@@ -100,6 +103,8 @@ def _state_of_work(
         return "syncing"
     if runs or repository.full_check_requested_at:
         return "checking"
+    if branch and branch.withheld:
+        return "withheld"
     return "fresh" if shown else "absent"
 
 

@@ -27,7 +27,7 @@ ROLLOUTS_A_PAGE = 50
 NEAREST_NAMES = 5
 
 # Freshness states of which more than the line tells.
-STATES_OF_THE_PAGE = {"deleted", "waiting"}
+STATES_OF_THE_PAGE = {"deleted", "waiting", "withheld"}
 
 # Where htmx puts an answer → the part of the list that belongs there.
 LIST_PARTS = {"results": "refreshed", "catalog": "switched"}
@@ -92,6 +92,8 @@ def _emptiness(asked: AskedBranch, freshness: Freshness, query: str) -> str:
 def _absence(asked: AskedBranch, freshness: Freshness) -> str:
     """Why there is no catalog of the branch."""
     if freshness.state == "reading" or (asked.branch and freshness.state == "syncing"):
+        return freshness.state
+    if freshness.state == "withheld":
         return freshness.state
     if not asked.is_default:
         return "unknown"
