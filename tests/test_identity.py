@@ -6,9 +6,10 @@ import pytest
 
 from rollouts_app.models import Repository
 from rollouts_app.sync import engine
+from rollouts_app.sync.manual import retry
 from tests.conftest import receive
 from tests.github_emulator import GitHubEmulator
-from tests.syncing import NAME, check_all, heads_shown
+from tests.syncing import NAME, check_all, heads_shown, push_hint
 
 pytestmark = pytest.mark.django_db
 
@@ -164,3 +165,23 @@ def test_it_finds_the_app_installed_anew_without_being_told(
     check_all(agents)
     assert (agents.installation.github_id, agents.trouble) == (number, "")
     assert (agents.is_blocked, heads_shown(agents)) == (False, {"main": commit})
+
+
+@pytest.mark.parametrize("branch", ["main", "feature/x"], ids=["known", "new"])
+def test_a_retry_is_not_fooled_by_another_repository_under_its_old_name(
+    synced: Repository, github: GitHubEmulator, branch: str
+) -> None:
+    """It looks at one branch only; one that the other has not is no reason to bury all of ours."""
+    github.deliver = None
+    github.create_branch(NAME, "feature/x", "main")
+    rename(github)
+    github.create_repository(NAME, files={"rollouts/other/main.py": "1"})
+    github.add_repositories(synced.installation.github_id, [NAME], by="ada")
+    run = push_hint(synced, branch)
+    run.close("failed", "No.")
+    retry(run, "ada")
+    engine.sync(synced.pk)
+    synced.refresh_from_db()
+    ours = github.heads("acme/robots")
+    assert synced.full_name == "acme/robots"
+    assert heads_shown(synced) == {name: ours[name] for name in {"main", branch}}

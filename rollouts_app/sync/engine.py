@@ -39,6 +39,10 @@ SHORTEST_WAIT = timedelta(seconds=5)
 LONGEST_PAUSE = timedelta(hours=6)
 
 
+class Renamed(Unavailable):
+    """The branches were listed by a name that is no longer the repository's."""
+
+
 def sync(repository_id: int) -> datetime | None:
     """Make one repository's catalogs equal to GitHub's heads.
 
@@ -109,14 +113,10 @@ def _look_and_write(repository: Repository) -> None:
 def _follow_and_sync(repository: Repository) -> None:
     if repository.full_check_requested_at:
         follow(repository)
-    _sync_with(store_for(repository), repository)
-
-
-def _sync_with(store: GitStore, repository: Repository) -> None:
     for attempt in range(1, LISTINGS + 1):
         try:
-            return _sync_once(store, repository)
-        except Vanished:
+            return _sync_once(store_for(repository), repository)
+        except (Vanished, Renamed):
             if attempt == LISTINGS:
                 raise
             repository.refresh_from_db(fields=["full_check_requested_at"])
@@ -144,12 +144,25 @@ def _sync_once(store: GitStore, repository: Repository) -> None:
 def _look(store: GitStore, repository: Repository, working: list[SyncRun]) -> Look:
     """Ask for the heads of the runs at work, or for all."""
     request = repository.full_check_requested_at
-    names = {run.branch.name for run in working}
+    told = {run.branch.name: run.commit for run in working}
     if not request:
-        heads = _nameable(store.heads(names))
-        if len(heads) == len(names):
+        heads = _nameable(store.heads(told.keys()))
+        if heads != told:
+            _confirm_name(repository)
+        if len(heads) == len(told):
             return Look(heads, is_complete=False, request=None)
     return Look(_nameable(store.heads()), is_complete=True, request=request)
+
+
+def _confirm_name(repository: Repository) -> None:
+    """Make sure that it is our repository that answers by the name we know.
+
+    Where all branches have the commits that GitHub told of by its number, it is.
+    """
+    name = repository.full_name
+    follow(repository)
+    if repository.full_name != name:
+        raise Renamed(f"{name} is called {repository.full_name} now. Its branches are listed anew.")
 
 
 def _nameable(heads: dict[str, str]) -> dict[str, str]:
