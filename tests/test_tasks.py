@@ -13,7 +13,7 @@ from rollouts_app.models import Repository, SyncRun
 from rollouts_app.sync import engine, reconcile
 from rollouts_app.sync.manual import check_now
 from rollouts_app.sync.tasks import ring, ring_later
-from tests.conftest import truncate_queue
+from tests.conftest import receive, truncate_queue
 from tests.github_emulator import GitHubEmulator
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("empty_queue")]
@@ -156,3 +156,27 @@ def test_requests_for_one_branch_racing_leave_one_waiting_run(
 def _closed_connections() -> Iterator[None]:
     yield
     connections.close_all()
+
+
+def test_a_push_with_news_of_the_repository_and_one_without_do_not_wait_for_each_other(
+    agents: Repository, work_off_the_queue: Callable[[], None], github: GitHubEmulator
+) -> None:
+    work_off_the_queue()
+    github.rename_repository("acme/agents", "robots", by="ada")
+    github.push("acme/robots", "main", {"a": "1"})
+    github.wait_for_deliveries()
+    news = github.deliveries[-1]
+    answers: list[int] = []
+
+    def hear() -> None:
+        answers.append(receive(news))
+        connections.close_all()
+
+    other = threading.Thread(target=hear)
+    with transaction.atomic():
+        SyncRun.objects.request(agents.branches.get(name="main"), SyncRun.Trigger.PUSH)
+        other.start()
+        other.join(0.5)
+        ring(agents.pk)
+    other.join(20)
+    assert answers == [202]
