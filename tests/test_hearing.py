@@ -8,8 +8,9 @@ from django.core.cache import cache
 from django.test import Client
 from django.utils.timezone import now
 
-from rollouts_app.models import Repository, User
+from rollouts_app.models import Repository, User, WebhookDelivery
 from rollouts_app.sync import hearing
+from rollouts_app.sync.pruning import prune_deliveries
 from tests.conftest import receive
 from tests.github_emulator import Delivery, GitHubEmulator
 from tests.pages import page_of
@@ -92,3 +93,19 @@ def test_a_delivery_that_was_only_asked_for_breaks_no_silence(
     agents.deliveries.create(delivery_id="1", event="push", is_received=False)
     agents.refresh_from_db()
     assert hearing.has_heard_nothing(agents)
+
+
+def test_a_repository_nobody_pushes_to_has_not_been_silent(
+    synced: Repository, github: GitHubEmulator, ada: User
+) -> None:
+    """Its last delivery is kept, however old."""
+    for number in range(2):
+        github.push(NAME, "main", {"a": str(number)})
+        github.wait_for_deliveries()
+        receive(github.deliveries[-1])
+        past = now() - timedelta(days=101 - number)
+        WebhookDelivery.objects.filter(received_at__gt=past).update(received_at=past)
+    Repository.objects.update(connected_at=now() - timedelta(days=200))
+    prune_deliveries()
+    assert WebhookDelivery.objects.count() == 1
+    assert hints(ada) == []

@@ -1,7 +1,7 @@
 """What GitHub told us, and what came of it."""
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 from django.utils.timezone import now
 
 from rollouts_app.models.repositories import Installation, Repository
@@ -25,8 +25,11 @@ class WebhookDeliveryQuerySet(models.QuerySet["WebhookDelivery"]):
         return self.filter(is_received=True)
 
     def outdated(self) -> "WebhookDeliveryQuerySet":
-        """Those received longer ago than history is kept."""
-        return self.filter(received_at__lt=now() - KEPT)
+        """Those received longer ago than history is kept, without the last of a repository."""
+        same = WebhookDelivery.objects.received().filter(repository=OuterRef("repository"))
+        newer = same.filter(received_at__gt=OuterRef("received_at"))
+        is_not_last = Q(repository=None) | Q(is_received=False) | Exists(newer)
+        return self.filter(is_not_last, received_at__lt=now() - KEPT)
 
 
 class WebhookDelivery(models.Model):
