@@ -257,3 +257,18 @@ def test_it_names_the_commit_whose_sync_failed(
     check_now(synced)
     engine.sync(synced.pk)
     assert line(ada, "?branch=new").startswith(f"Matches GitHub at {short(github)}")
+
+
+def test_a_first_sync_that_no_worker_begins_is_no_endless_wait(
+    agents: Repository, ada: User
+) -> None:
+    past = now() - timedelta(hours=1)
+    Repository.objects.update(connected_at=past, full_check_requested_at=past)
+    assert line(ada) == (
+        "Not checked yet: the worker of this server does not look. Its administrator can start it "
+        "again. Open Git Integration"
+    )
+    run = push_hint(agents, "main")
+    times = {"requested_at": past, "started_at": now() - timedelta(minutes=15)}
+    SyncRun.objects.filter(pk=run.pk).update(state="syncing", **times)
+    assert reason(seen_by(ada)) == "Reading branches…"

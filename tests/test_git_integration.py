@@ -117,6 +117,15 @@ def test_it_says_so_when_nobody_has_looked_for_long(ada: User, agents: Repositor
     assert seen_by(ada).facts()["Last check"] == f"Not checked since {exact(checked_at)} (3 h ago)"
 
 
+def test_it_says_that_no_worker_takes_up_a_check(ada: User, agents: Repository) -> None:
+    assert seen_by(ada).facts()["Last check"] == "Checking all branches"
+    past = now() - timedelta(hours=3)
+    Repository.objects.update(connected_at=past, full_check_requested_at=past)
+    assert seen_by(ada).facts()["Last check"] == (
+        "None yet: the worker of this server does not look. Its administrator can start it again."
+    )
+
+
 @pytest.mark.usefixtures("empty_queue")
 def test_two_presses_of_sync_now_are_one_job(linus: User, agents: Repository) -> None:
     engine.sync(agents.pk)

@@ -246,7 +246,5 @@ class Repository(models.Model):
     @property
     def is_overdue(self) -> bool:
         """Whether two intervals of the timer have passed without a look at GitHub."""
-        if self.heads_checked_at is None:
-            return False
         patience = timedelta(seconds=2 * settings.SYNC_INTERVAL_SECONDS)
-        return now() - self.heads_checked_at > patience
+        return now() - (self.heads_checked_at or self.connected_at) > patience

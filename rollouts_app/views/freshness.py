@@ -1,5 +1,6 @@
 """How true a page is: what GitHub said last, when, and what is under way."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -11,6 +12,8 @@ from rollouts_app.views.trouble import trouble_of
 # Seconds between two questions of a page that waits; a state not named here asks no more.
 PAUSES = {"syncing": 2, "checking": 2, "reading": 2, "absent": 5, "waiting": 15, "overdue": 15}
 
+# How long a worker may be at one sync: git may fetch for fifteen minutes.
+LONGEST_WORK = timedelta(minutes=20)
 # How long somebody who asked for a look at GitHub is told that it is on its way.
 PATIENCE = timedelta(seconds=60)
 
@@ -87,7 +90,7 @@ def _state(
     is_asked = _is_asked(repository, runs)
     if repository.is_blocked and not is_asked:
         return "blocked"
-    if repository.is_overdue and not is_asked:
+    if repository.is_overdue and not is_asked and not is_at_work(runs):
         return "overdue"
     return _state_of_work(repository, branch, runs, incoming)
 
@@ -112,6 +115,12 @@ def _is_asked(repository: Repository, runs: list[SyncRun]) -> bool:
     """Whether somebody has just asked for a look at GitHub."""
     times = [repository.full_check_requested_at, *(run.requested_at for run in runs)]
     return any(now() - time < PATIENCE for time in times if time)
+
+
+def is_at_work(runs: Iterable[SyncRun]) -> bool:
+    """Whether a worker has begun one of the runs, and can still be at it."""
+    began = [run.started_at for run in runs if run.state == SyncRun.State.SYNCING]
+    return any(now() - at < LONGEST_WORK for at in began if at)
 
 
 def _cause(repository: Repository) -> str:

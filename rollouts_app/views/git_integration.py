@@ -13,6 +13,7 @@ from rollouts_app.templatetags.rollouts import clock
 from rollouts_app.views.access import WorkspaceRequest, safe_next, workspace_page
 from rollouts_app.views.asked import repository_asked
 from rollouts_app.views.fragments import page, wants_part
+from rollouts_app.views.freshness import is_at_work
 from rollouts_app.views.hints import hints_of
 from rollouts_app.views.history import liveness, rows_of
 from rollouts_app.views.unconnected import without_repository
@@ -44,6 +45,7 @@ def git_integration(request: WorkspaceRequest) -> HttpResponse:
         "permissions": _permissions(repository),
         "last_delivery": _last_delivery(repository),
         "runs": runs,
+        "is_forgotten": repository.is_overdue and not is_at_work(row.run for row in runs),
         **liveness(repository, runs),
     }
     return page(request, "git/integration.html", context, "connection")
