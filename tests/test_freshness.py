@@ -61,6 +61,14 @@ def test_a_sync_of_the_branch_counts_as_a_look(synced: Repository, ada: User) ->
     assert line(ada).endswith("checked just now")
 
 
+def test_a_branch_that_was_gone_before_it_was_read_was_never_there(
+    synced: Repository, ada: User
+) -> None:
+    push_hint(synced, "brief", "1" * 40)
+    check_all(synced)
+    assert line(ada, "?branch=brief") == "Not on GitHub · checked just now"
+
+
 def test_it_names_the_commit_that_is_coming(
     synced: Repository, github: GitHubEmulator, ada: User
 ) -> None:

@@ -99,6 +99,11 @@ class Branch(models.Model):
     def __str__(self) -> str:
         return self.name
 
+    @property
+    def is_tombstone(self) -> bool:
+        """Whether it is gone, and was once more than announced."""
+        return bool(self.deleted_at and self.commit)
+
     def withhold(self, commit: str) -> None:
         """Take note that GitHub has this commit and the branch does not show it."""
         others = Branch.objects.filter(pk=self.pk).exclude(commit=commit)

@@ -83,7 +83,7 @@ def freshness_of(repository: Repository, branch: Branch | None) -> Freshness:
 def _state(
     repository: Repository, branch: Branch | None, runs: list[SyncRun], incoming: str
 ) -> str:
-    if branch and branch.deleted_at and not runs:
+    if branch and branch.is_tombstone and not runs:
         return "deleted"
     if repository.trouble in repository.PASSING_TROUBLES:
         return "waiting"
@@ -106,7 +106,7 @@ def _state_of_work(
         return "syncing"
     if runs or repository.full_check_requested_at:
         return "checking"
-    if branch and branch.withheld:
+    if branch and branch.withheld and not branch.deleted_at:
         return "withheld"
     return "fresh" if shown else "absent"
 
