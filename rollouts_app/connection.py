@@ -66,7 +66,7 @@ def delete_kept(user: User, repository: Repository) -> None:
 
 def _take_off(repository: Repository, **marks: Any) -> None:
     Repository.objects.connected().filter(pk=repository.pk).update(
-        disconnected_at=Now(), full_check_requested_at=None, **marks
+        disconnected_at=Now(), full_check_requested_at=None, full_check_by_hand=False, **marks
     )
 
 

@@ -10,9 +10,10 @@ from django.utils.timezone import now
 from rollouts_app.errors import RateLimited
 from rollouts_app.models import Repository, WebhookDelivery
 from rollouts_app.sync import engine, hearing, reconcile, upkeep
+from rollouts_app.sync.manual import check_now
 from tests.conftest import receive
 from tests.github_emulator import GitHubEmulator
-from tests.syncing import NAME, check_all, heads_shown
+from tests.syncing import NAME, check_all, heads_shown, push_hint
 
 pytestmark = pytest.mark.django_db
 
@@ -161,3 +162,37 @@ def test_a_worker_that_starts_asks_at_once(
     work_off_the_queue()
     assert heads_shown(agents) == {"main": commit}
     assert history(agents)[1:] == [("main", "push")]
+
+
+def test_a_webhook_that_comes_while_its_commit_is_read_makes_no_second_sync(
+    agents: Repository, github: GitHubEmulator
+) -> None:
+    engine.sync(agents.pk)
+    held = github.hold_deliveries()
+    github.deliver = receive
+    commit = github.push(NAME, "main", {"late": "1"}, author="ada")
+    run = agents.sync_runs.create(
+        branch=agents.branches.get(name="main"),
+        commit=commit,
+        trigger="recovered",
+        state="syncing",
+        started_at=now(),
+    )
+    held.release()
+    github.wait_for_deliveries()
+    run.refresh_from_db()
+    assert (run.trigger, run.pusher, agents.sync_runs.count()) == ("push", "ada", 2)
+
+
+def test_sync_now_finds_as_sync_now_whatever_is_under_way(
+    agents: Repository, github: GitHubEmulator
+) -> None:
+    engine.sync(agents.pk)
+    github.create_branch(NAME, "new", "main")
+    push_hint(agents, "main", "1" * 40)
+    check_now(agents)
+    engine.sync(agents.pk)
+    assert history(agents)[1:] == [("main", "push"), ("new", "sync now")]
+    github.create_branch(NAME, "newer", "main")
+    check_all(agents)
+    assert history(agents)[3:] == [("newer", "recovered")]

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Case, F, Q, When
+from django.db.models import Case, F, Q, Value, When
 from django.db.models.functions import Coalesce, Now
 from django.utils.timezone import now
 
@@ -116,6 +116,8 @@ class Repository(models.Model):
     deletion_requested_at = models.DateTimeField(null=True, blank=True)
 
     full_check_requested_at = models.DateTimeField(null=True, blank=True)
+    # Whether somebody asked for it, so that it begins also what was cancelled or failed.
+    full_check_by_hand = models.BooleanField(default=False)
     heads_checked_at = models.DateTimeField(null=True, blank=True)
     heads_digest = models.CharField(max_length=64, blank=True)
 
@@ -197,9 +199,10 @@ class Repository(models.Model):
             self.save(update_fields=changed)
         return bool(changed)
 
-    def request_full_check(self) -> None:
+    def request_full_check(self, *, is_by_hand: bool = False) -> None:
         """Ask that all heads be compared. The request ends with a check that knew of it."""
-        Repository.objects.filter(pk=self.pk).update(full_check_requested_at=Now())
+        by_hand = {"full_check_by_hand": True} if is_by_hand else {}
+        Repository.objects.filter(pk=self.pk).update(full_check_requested_at=Now(), **by_hand)
 
     def note_full_check(self, request: datetime | None, digest: str) -> None:
         """Record that all heads were compared, which answers this request but no later one.
@@ -207,10 +210,12 @@ class Repository(models.Model):
         Requests are told apart by equality: the clocks of workers and database may differ.
         """
         answered = When(full_check_requested_at=request, then=None)
+        is_done = When(full_check_requested_at=request, then=Value(value=False))
         Repository.objects.filter(pk=self.pk).update(
             heads_checked_at=Now(),
             heads_digest=digest,
             full_check_requested_at=Case(answered, default=F("full_check_requested_at")),
+            full_check_by_hand=Case(is_done, default=F("full_check_by_hand")),
             **self.NO_TROUBLE,
         )
 
@@ -223,7 +228,7 @@ class Repository(models.Model):
         """Forget the request for a full check that we know of: it was answered by a refusal."""
         Repository.objects.filter(
             pk=self.pk, full_check_requested_at=self.full_check_requested_at
-        ).update(full_check_requested_at=None)
+        ).update(full_check_requested_at=None, full_check_by_hand=False)
 
     def suspect(self, trouble: str, reason: str) -> None:
         """Take note of trouble that GitHub told of, until it is asked.

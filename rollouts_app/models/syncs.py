@@ -132,17 +132,19 @@ class SyncRunQuerySet(models.QuerySet["SyncRun"]):
                 trigger=trigger,
             )
 
-    def note_late_push(self, branch: Branch, pusher: str) -> "SyncRun | None":
-        """The run that brought the commit a branch shows, now that its webhook has come.
+    def note_late_push(self, name: str, commit: str, pusher: str) -> "SyncRun | None":
+        """The run that the timer began for want of a webhook, now that this has come.
 
-        One that the timer began for want of a webhook was a push after all.
+        It was a push after all. None where the timer brought no such commit to that branch.
         """
-        run = self.filter(branch=branch, commit=branch.commit, finished_at__isnull=False).last()
-        if run and run.trigger == SyncRun.Trigger.RECOVERED:
-            run.trigger, run.pusher = SyncRun.Trigger.PUSH, pusher or run.pusher
-            run.reason = "The timer had found this commit before its webhook came."
-            run.save(update_fields=["trigger", "pusher", "reason"])
-        return run
+        has_begun = [SyncRun.State.SYNCING, SyncRun.State.SUCCESS, SyncRun.State.ISSUES]
+        found = self.filter(branch__name=name, commit=commit, state__in=has_begun).last()
+        if found is None or found.trigger != SyncRun.Trigger.RECOVERED:
+            return None
+        found.trigger, found.pusher = SyncRun.Trigger.PUSH, pusher
+        found.reason = "The timer had found this commit before its webhook came."
+        found.save(update_fields=["trigger", "pusher", "reason"])
+        return found
 
 
 class SyncRun(models.Model):

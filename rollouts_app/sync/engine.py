@@ -119,12 +119,14 @@ def _follow_and_sync(repository: Repository) -> None:
         except (Vanished, Renamed):
             if attempt == LISTINGS:
                 raise
-            repository.refresh_from_db(fields=["full_check_requested_at"])
+            repository.refresh_from_db(fields=["full_check_requested_at", "full_check_by_hand"])
     return None
 
 
 def _sync_once(store: GitStore, repository: Repository) -> None:
     working = list(runs_at_work(repository).select_related("branch"))
+    if not working and not repository.full_check_requested_at:
+        return None
     look = _look(store, repository, working)
     if look.is_complete and not working and look.digest == repository.heads_digest:
         return repository.note_full_check(look.request, look.digest)

@@ -86,15 +86,18 @@ def on_push(repository: Repository, payload: Payload) -> Outcome:
     commit = payloads.commit(payload, "after")
     if payload.get("deleted") or (commit and not commit.strip("0")):
         return _look_at_all(repository, f"Branch {name} was deleted: checking all branches.")
-    if branch := repository.branches.showing(name, commit).first():
-        run = SyncRun.objects.note_late_push(branch, payloads.login(payload, "sender"))
+    pusher = payloads.login(payload, "sender")
+    if run := repository.sync_runs.note_late_push(name, commit, pusher):
+        return Outcome("Nothing to do: the timer had found this commit.", repository, run)
+    if repository.branches.showing(name, commit).exists():
+        run = repository.sync_runs.filter(branch__name=name, commit=commit).last()
         return Outcome(f"Nothing to do: branch {name} shows this commit already.", repository, run)
     return _look_at(
         repository,
         name,
         SyncRun.Trigger.PUSH,
         commit=commit,
-        pusher=payloads.login(payload, "sender"),
+        pusher=pusher,
         replaced=payloads.commit(payload, "before") if payload.get("forced") is True else "",
     )
 

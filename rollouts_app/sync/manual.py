@@ -9,7 +9,7 @@ from rollouts_app.sync.tasks import ring
 def check_now(repository: Repository) -> None:
     """Have all heads compared at once. Pressed twice it is still one job and one run."""
     with transaction.atomic():
-        repository.request_full_check()
+        repository.request_full_check(is_by_hand=True)
         default = repository.branches.existing().filter(name=repository.default_branch).first()
         if default and not default.sync_runs.open().exists():
             SyncRun.objects.request(default, SyncRun.Trigger.MANUAL)

@@ -168,7 +168,7 @@ def _start(
     repository: Repository, look: Look, moving: list[Branch], runs: dict[int, SyncRun]
 ) -> list[Move]:
     """Give each moving branch a run that says syncing."""
-    trigger = _trigger_of_discoveries(repository, runs.values())
+    trigger = _trigger_of_discoveries(repository)
     if trigger in {Trigger.RECOVERED, Trigger.TIMER}:
         moving = _without_withheld(look, moving, runs)
     started_at = now()
@@ -193,11 +193,11 @@ def _start(
     return [Move(branch, all_runs[branch.pk], look.heads[branch.name]) for branch in moving]
 
 
-def _trigger_of_discoveries(repository: Repository, working: Iterable[SyncRun]) -> Trigger:
+def _trigger_of_discoveries(repository: Repository) -> Trigger:
     """Why we looked at branches that nobody had announced."""
     if repository.heads_checked_at is None:
         return Trigger.CONNECTED
-    if any(run.trigger == Trigger.MANUAL for run in working):
+    if repository.full_check_by_hand:
         return Trigger.MANUAL
     # While GitHub kept us out, a webhook may well have come, and its run have failed.
     return Trigger.TIMER if repository.trouble else Trigger.RECOVERED

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('rollouts_app', '0008_full_disks'),
+        ('rollouts_app', '0009_deliveries_newest_first'),
     ]
 
     operations = [
