@@ -185,3 +185,30 @@ def test_a_retry_is_not_fooled_by_another_repository_under_its_old_name(
     ours = github.heads("acme/robots")
     assert synced.full_name == "acme/robots"
     assert heads_shown(synced) == {name: ours[name] for name in {"main", branch}}
+
+
+@pytest.mark.parametrize("publish", [True, False], ids=["public", "private"])
+def test_it_is_not_adopted_by_a_stranger_who_can_read_it(
+    synced: Repository, github: GitHubEmulator, publish: object
+) -> None:
+    """What is public can be read by all installations, and belongs to one."""
+    github.deliver = None
+    if publish:
+        github.make_public(NAME, by="ada")
+    github.add_organization("umbrella", owners=["ada"])
+    github.install("umbrella", repositories="all", by="ada")
+    github.uninstall(synced.installation.github_id, by="ada")
+    check_all(synced)
+    assert synced.installation.account_login == "acme"
+    assert (synced.trouble, synced.installation.removed_at is None) == ("gone", False)
+
+
+def test_it_is_found_on_its_new_owner_though_the_app_was_suspended_on_the_old(
+    synced: Repository, github: GitHubEmulator
+) -> None:
+    github.deliver = None
+    github.suspend(synced.installation.github_id, by="ada")
+    name = transfer(github)
+    check_all(synced)
+    assert (synced.full_name, synced.trouble) == (name, "")
+    assert heads_shown(synced) == github.heads(name)

@@ -87,7 +87,10 @@ def find_again(repository: Repository) -> None:
     except Gone as refusal:
         _find_elsewhere(repository, refusal)
     except Denied as refusal:
-        raise blocked_by(repository, refusal) from refusal
+        if refusal.cause != Cause.SUSPENDED:
+            raise blocked_by(repository, refusal) from refusal
+        # Then it does not tell us either that the repository was moved.
+        _find_elsewhere(repository, refusal)
 
 
 def _follow_owner(repository: Repository, facts: RepositoryFacts) -> None:
@@ -100,9 +103,10 @@ def _follow_owner(repository: Repository, facts: RepositoryFacts) -> None:
     _adopt(repository, found)
 
 
-def _find_elsewhere(repository: Repository, refusal: Gone) -> None:
-    """Look for another installation that reaches the repository: it was moved, or the App was
-    installed anew. A repository of the same name and another number is not the one."""
+def _find_elsewhere(repository: Repository, refusal: Denied | Gone) -> None:
+    """Look for another installation on the repository's owner: it was moved, or the App was
+    installed anew. A repository of the same name and another number is not the one, and that an
+    installation can read it says nothing where everybody can."""
     others = (
         facts
         for facts in app_client().installations()
@@ -110,9 +114,10 @@ def _find_elsewhere(repository: Repository, refusal: Gone) -> None:
     )
     for facts in islice(others, MOST_TRIED):
         with suppress(Gone, Denied):
-            client_for(store_installation(facts)).repository_by_id(repository.github_id)
-            _adopt(repository, facts)
-            return follow(repository)
+            found = client_for(store_installation(facts)).repository_by_id(repository.github_id)
+            if found.owner_id == facts.account_id:
+                _adopt(repository, facts)
+                return follow(repository)
     raise blocked_by(repository, refusal) from refusal
 
 
