@@ -218,3 +218,30 @@ def test_it_survives_odd_installations(
     installation: Installation, github: GitHubEmulator, changes: dict[str, object]
 ) -> None:
     assert receive(told(github, **changes)) == 202
+
+
+def test_a_refusal_amid_the_search_for_its_cause_is_one_like_others(
+    agents: Repository, github: GitHubEmulator
+) -> None:
+    github.uninstall(agents.installation.github_id, by="ada")
+    github.trouble("/api/v3/app/installations?", status=404)
+    run = push_hint(agents, "main", "1" * 40)
+    engine.sync(agents.pk)
+    run.refresh_from_db()
+    agents.refresh_from_db()
+    assert (agents.trouble, run.state) == ("gone", "failed")
+
+
+def test_a_public_repository_off_the_apps_list_is_no_green_line(
+    agents: Repository, github: GitHubEmulator
+) -> None:
+    """Everybody can read it, but GitHub no longer announces its pushes."""
+    github.make_public(NAME, by="ada")
+    check_all(agents)
+    assert (agents.trouble, agents.is_private) == ("", False)
+    remove(github, agents)
+    check_all(agents)
+    assert (agents.trouble, agents.is_blocked) == ("removed", True)
+    add(github, agents)
+    check_all(agents)
+    assert agents.trouble == ""

@@ -160,8 +160,8 @@ MANY_ROWS = (
     SELECT %s, number, '', '{}', '{}', '[]', 0, now() FROM generate_series(1, 5000) AS number
     """,
     """
-    INSERT INTO rollouts_app_branch (repository_id, name, commit, catalog_id)
-    SELECT repository_id, id, 'c', id FROM rollouts_app_catalog WHERE repository_id = %s
+    INSERT INTO rollouts_app_branch (repository_id, name, commit, catalog_id, withheld)
+    SELECT repository_id, id, 'c', id, '' FROM rollouts_app_catalog WHERE repository_id = %s
     """,
     """
     INSERT INTO rollouts_app_syncrun (repository_id, branch_id, catalog_before_id,

@@ -103,8 +103,8 @@ def _look_and_write(repository: Repository) -> None:
         _follow_and_sync(repository)
     except (Denied, Gone):
         # The name may be an old one, the token refused before its time, the App installed anew.
-        find_again(repository)
         try:
+            find_again(repository)
             _follow_and_sync(repository)
         except (Denied, Gone) as refusal:
             raise blocked_by(repository, refusal) from refusal

@@ -8,7 +8,7 @@ https://docs.github.com/en/webhooks/using-webhooks/handling-failed-webhook-deliv
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from itertools import takewhile
+from itertools import islice, takewhile
 
 from django.conf import settings
 from django.core.cache import cache
@@ -25,6 +25,8 @@ REFUSED_SECONDS = 7 * 24 * 3600
 READ_UNTIL = "deliveries-read-until"
 # GitHub repeats what is not older than this.
 KEPT = timedelta(days=3)
+# Of a longer list the oldest are left to the comparison of all heads.
+MOST_READ = 5_000
 # A delivery may still be under way, or be written down late.
 OVERLAP = timedelta(minutes=10)
 # How long a new connection may go without a delivery before that is worth a word.
@@ -71,7 +73,8 @@ def ask_for_lost_deliveries() -> int:
     client = app_client()
     until = cache.get(READ_UNTIL) or now() - KEPT
     begun = now()
-    attempts = list(takewhile(lambda made: made.delivered_at > until, client.deliveries()))
+    newest = islice(client.deliveries(), MOST_READ)
+    attempts = list(takewhile(lambda made: made.delivered_at > until, newest))
     connected = Repository.objects.connected()
     repositories = {repository.github_id: repository for repository in connected}
     lost = _lost(attempts, repositories)

@@ -47,16 +47,18 @@ def blocked_by(repository: Repository, refusal: Denied | Gone) -> Blocked:
 def follow(repository: Repository) -> None:
     """Bring name, owner, default branch and visibility up to what GitHub says of the number.
 
-    Raises Blocked when it belongs to an account without the App, and GitHub's errors.
+    Raises Blocked where the App does not reach it, though everybody may read it, and GitHub's
+    errors.
     """
     facts = client_for(repository.installation).repository_by_id(repository.github_id)
     if not repository.installation.is_usable:
         # It let us read, so what we were told of it is no longer true.
         number = repository.installation.github_id
         repository.installation = store_installation(app_client().installation(number))
-    if facts.owner_id != repository.installation.account_id:
-        _follow_owner(repository, facts)
-    elif facts.owner_login != repository.installation.account_login:
+    is_moved = facts.owner_id != repository.installation.account_id
+    if is_moved or not facts.private:
+        _confirm_reach(repository, facts, Trouble.MOVED if is_moved else Trouble.REMOVED)
+    if not is_moved and facts.owner_login != repository.installation.account_login:
         repository.installation.rename(facts.owner_login)
     repository.learn(
         full_name=facts.full_name,
@@ -93,14 +95,19 @@ def find_again(repository: Repository) -> None:
         _find_elsewhere(repository, refusal)
 
 
-def _follow_owner(repository: Repository, facts: RepositoryFacts) -> None:
-    """The repository was transferred: go on by the App's installation on its new owner."""
+def _confirm_reach(repository: Repository, facts: RepositoryFacts, trouble: Trouble) -> None:
+    """Go on by the installation that reaches the repository today: it may have been transferred.
+
+    That we can read it says nothing where everybody can: without the App there GitHub announces
+    no pushes. `trouble` is what it means that there is none.
+    """
     try:
         found = app_client().repository_installation(facts.full_name)
     except Gone as refusal:
         repository.learn(full_name=facts.full_name)
-        raise Blocked(Trouble.MOVED, str(refusal)) from refusal
-    _adopt(repository, found)
+        raise Blocked(trouble, str(refusal)) from refusal
+    if found.id != repository.installation.github_id:
+        _adopt(repository, found)
 
 
 def _find_elsewhere(repository: Repository, refusal: Denied | Gone) -> None:
