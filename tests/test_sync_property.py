@@ -4,20 +4,21 @@ A sequence of steps is drawn: pushes, deletions, renames, transfers, refusals, d
 lost, late, doubled and shuffled, workers that die, syncs that meet. After each step nothing false
 is on show; and when the dust has settled everything equals what the git command says.
 
-The suite tries a few sequences, always the same. To try others, as many as you like:
+The suite tries those of `known` and a few others, always the same. To try more of them:
 
     SYNC_SEQUENCES=1000 script/test tests/test_sync_property.py
 
-A sequence that fails is made as short as possible and printed; give it a name below, by @example.
+A sequence that fails is made as short as possible and printed; give it a name in `known`.
 """
 
 import os
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 
 from tests.github_emulator import GitHubEmulator
+from tests.sync_sequences import known
 from tests.sync_sequences.drawing import sequences
 from tests.sync_sequences.mortals import Mortals
 from tests.sync_sequences.settled import check_all_is_well, check_what_is_shown, settle
@@ -25,7 +26,7 @@ from tests.sync_sequences.world import Step, World
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-FEW = 10
+FEW = 6
 MANY = int(os.environ.get("SYNC_SEQUENCES", "0"))
 
 
@@ -45,6 +46,9 @@ def mortals() -> Iterator[Mortals]:
     suppress_health_check=list(HealthCheck),
 )
 @given(steps=sequences())
+@example(steps=known.BRANCHES)
+@example(steps=known.NAMES)
+@example(steps=known.REFUSALS)
 def test_it_shows_what_git_says_when_the_dust_has_settled(
     running_emulator: GitHubEmulator, mortals: Mortals, steps: list[Step]
 ) -> None:

@@ -182,6 +182,8 @@ class World:
         }
         number = github.install("acme", repositories=[f"acme/{name}" for name in REPOSITORIES])
         github.install("umbrella")
+        for branch in BRANCHES[1:3]:
+            github.push("acme/agents", branch, {f"rollouts/{branch}/main.py": ""}, start="main")
         self.had: dict[str, dict[str, list[str]]] = {
             name: defaultdict(list) for name in REPOSITORIES
         }
