@@ -1,5 +1,6 @@
 """What our side does: workers, some of which die, the timer, people who press buttons; and time."""
 
+import signal
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -47,7 +48,9 @@ class Die:
     def run(self, world: World) -> None:
         world.row(self.which).request_full_check()
         tasks.ring(world.rows[self.which])
-        assert world.mortals.work_until(self.at) in (0, -9)
+        code = world.mortals.work_until(self.at)
+        assert code in (0, -signal.SIGKILL)
+        world.has_lost_workers |= code != 0
 
 
 @dataclass(frozen=True)
@@ -147,7 +150,7 @@ class RestartDatabase:
     """Every session of ours is ended by the database, that of a sync too."""
 
     def run(self, world: World) -> None:
-        world.lost_its_database = True
+        world.lost_its_database = world.has_lost_workers = True
         with connection.cursor() as cursor:
             cursor.execute(
                 "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity"

@@ -39,7 +39,11 @@ from tests.sync_sequences.world import Step
 
 # Branches come, go and come back; deliveries are lost, late, doubled and shuffled.
 BRANCHES: list[Step] = [
+    CreateBranch("tools", "dev", "main"),
     Work(),
+    DeleteBranch("tools", "dev"),
+    Work(),
+    CreateBranch("tools", "dev", "main"),
     Hold(),
     DeleteBranch("agents", "dev"),
     Push("agents", "dev/x;y#1", "one more"),

@@ -12,6 +12,7 @@ from rollouts_app.models import (
     SyncRun,
     WebhookDelivery,
 )
+from rollouts_app.sync.plan import WORKER_LOST
 from tests import truth
 from tests.sync_sequences.at_github import AcceptPermission, GiveBack, Install, Unsuspend
 from tests.sync_sequences.at_ours import PressSyncNow, StartWorker, Timer, Wait, Work
@@ -103,6 +104,7 @@ def _check_repository(world: World, which: str) -> None:
 def _check_history(world: World) -> None:
     assert not SyncRun.objects.filter(state__in=["failed", "superseded"], reason="").exists()
     assert not SyncRun.objects.filter(reason__contains="a fault in Osmosis Web").exists()
+    assert world.has_lost_workers or not SyncRun.objects.filter(reason=WORKER_LOST).exists()
     moving = SyncRun.objects.filter(state__in=["success", "issues"]).exclude(
         reason__startswith="Nothing changed"
     )

@@ -67,6 +67,7 @@ class World:
         self.mortals = mortals
         self.faults = Faults()
         self.lost_its_database = False
+        self.has_lost_workers = False
         self.has_cancelled = False
         self.held: Held | None = None
         # Names of deliveries that GitHub knows by another one.
