@@ -26,7 +26,7 @@ from tests.sync_sequences.world import Step, World
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-FEW = 6
+FEW = 4
 MANY = int(os.environ.get("SYNC_SEQUENCES", "0"))
 
 
@@ -49,6 +49,7 @@ def mortals() -> Iterator[Mortals]:
 @example(steps=known.BRANCHES)
 @example(steps=known.NAMES)
 @example(steps=known.REFUSALS)
+@example(steps=known.SILENT_MOVES)
 def test_it_shows_what_git_says_when_the_dust_has_settled(
     running_emulator: GitHubEmulator, mortals: Mortals, steps: list[Step]
 ) -> None:

@@ -117,3 +117,12 @@ REFUSALS: list[Step] = [
     Timer(),
     Die("tools", 12),
 ]
+# Nobody tells of a move, and nothing is pushed afterwards: only looking finds it.
+SILENT_MOVES: list[Step] = [
+    Work(),
+    Lose(9),
+    Transfer("agents", "umbrella"),
+    Rename("agents", "robots"),
+    Transfer("tools", "elsewhere"),
+    Uninstall("acme"),
+]
