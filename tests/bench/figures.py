@@ -14,17 +14,20 @@ from tests.bench.crew import Crew
 from tests.bench.postman import Postman
 from tests.bench.pushes import Pushes
 
-# From when a push was taken in to when its commit, or a newer one of the branch, was on show.
+# From when a push was taken in to when its commit, or a newer one of the branch, was on show;
+# without those whose branch was deleted first.
 DELAYS = """
     SELECT extract(epoch FROM shown.at - delivery.received_at)
     FROM rollouts_app_webhookdelivery AS delivery
     JOIN rollouts_app_syncrun AS run ON run.id = delivery.run_id
     CROSS JOIN LATERAL (
-        SELECT min(later.finished_at) AS at FROM rollouts_app_syncrun AS later
+        SELECT later.state, later.finished_at AS at FROM rollouts_app_syncrun AS later
         WHERE later.branch_id = run.branch_id AND later.id >= run.id
-            AND later.state IN ('success', 'issues')
+            AND (later.state IN ('success', 'issues') OR later.reason LIKE '%deleted%')
+        ORDER BY later.id LIMIT 1
     ) AS shown
-    WHERE delivery.event = 'push' AND shown.at > delivery.received_at
+    WHERE delivery.event = 'push' AND shown.state IN ('success', 'issues')
+        AND shown.at > delivery.received_at
 """
 
 
