@@ -12,6 +12,7 @@ APP = ROOT / "rollouts_app"
 LAYERS = [
     {"errors", "vault", "addresses"},
     {"models", "github", "gitstore", "catalog"},
+    {"audit"},
     {"sync", "forms", "templatetags", "accounts"},
     {"onboarding", "connection", "commands"},
     {"views", "cli_api", "management"},

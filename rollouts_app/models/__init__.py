@@ -1,5 +1,6 @@
 """The facts, one noun a file. This is the list of all tables."""
 
+from rollouts_app.models.audit import AuditEvent
 from rollouts_app.models.branches import Branch
 from rollouts_app.models.catalogs import Catalog, ConfigVersion, Rollout, RolloutVersion
 from rollouts_app.models.deliveries import WebhookDelivery
@@ -9,6 +10,7 @@ from rollouts_app.models.users import User
 from rollouts_app.models.workspaces import Membership, Workspace
 
 __all__ = [
+    "AuditEvent",
     "Branch",
     "Catalog",
     "ConfigVersion",

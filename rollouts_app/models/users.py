@@ -10,6 +10,8 @@ class User(AbstractUser):
     github_id = models.BigIntegerField(unique=True, null=True, blank=True)
     github_login = models.CharField(max_length=255, blank=True)
     name = models.CharField(max_length=255, blank=True)
+    # Looks after this server: who may sign in, the GitHub App, the doctor.
+    is_administrator = models.BooleanField(default=False)
 
     @property
     def display_name(self) -> str:
