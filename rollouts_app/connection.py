@@ -1,15 +1,38 @@
-"""Taking a repository off its workspace: kept until it is connected again, or deleted for good."""
+"""Tying a repository to a workspace; taking it off, kept for a return or deleted for good."""
 
 import logging
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from django.conf import settings
+from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
+from django.utils.timezone import now
 
-from rollouts_app.models import Repository, User
+from rollouts_app.accounts import user_token
+from rollouts_app.errors import Denied, Gone
+from rollouts_app.github import InstallationFacts, RepositoryFacts, UserClient, api_url
+from rollouts_app.models import Installation, Repository, User, Workspace
 from rollouts_app.sync import removal
+from rollouts_app.sync.installations import store_installation
+from rollouts_app.sync.tasks import ring
 
 log = logging.getLogger(__name__)
+
+NOT_SHOWN = (
+    "GitHub does not show you this repository through the App. "
+    "Grant the App access to it on GitHub, then choose it here."
+)
+
+
+class NotPossible(Exception):
+    """What was asked for cannot be done. The message is a sentence for the person who asked."""
+
+
+class SignInAgain(Exception):
+    """GitHub has to be asked in the person's own name, and their token has expired."""
 
 
 @dataclass(frozen=True)
@@ -73,3 +96,143 @@ def _take_off(repository: Repository, **marks: Any) -> None:
 def _end(user: User, repository: Repository, deed: str) -> None:
     log.info("%s %s %s in workspace %s", user, deed, repository, repository.workspace)
     removal.finish(repository.pk)
+
+
+def connect_repository(
+    user: User, workspace: Workspace, installation_id: int, repository_id: int
+) -> Repository:
+    """Tie a repository to the workspace and ask for the first sync of all its branches.
+
+    Installation and repository count only when the user's own token lists them. Raises
+    `NotPossible`, `SignInAgain`, `RateLimited` or `Unavailable`.
+    """
+    reached = _reached(user, repository_id, installation_id)
+    if reached is None:
+        log.warning(
+            "%s asked for repository %s of installation %s, which GitHub does not show them",
+            user,
+            repository_id,
+            installation_id,
+        )
+        raise NotPossible(NOT_SHOWN)
+    return tie_repository(workspace, store_installation(reached.installation), reached.repository)
+
+
+def reconnect_repository(user: User, kept: Repository) -> Repository:
+    """Connect a kept repository again: its rollouts and history return, all branches are checked.
+
+    By whichever installation lists it to the user's own token now: the App may have been installed
+    anew. Raises as `connect_repository` does.
+    """
+    reached = _reached(user, kept.github_id, kept.installation.github_id, or_another=True)
+    if reached is None:
+        raise NotPossible(NOT_SHOWN)
+    installation = store_installation(reached.installation)
+    return tie_repository(kept.workspace, installation, reached.repository)
+
+
+def tie_repository(
+    workspace: Workspace, installation: Installation, facts: RepositoryFacts
+) -> Repository:
+    """Make a repository that GitHub told of the workspace's own, and ask for a full check.
+
+    What is kept of it from before returns. One that is connected stays so, by this installation
+    from now on. Raises `NotPossible` when the workspace has another one, the repository is another
+    workspace's, or it is still being deleted.
+    """
+    told = {
+        "installation": installation,
+        "full_name": facts.full_name,
+        "default_branch": facts.default_branch or "main",
+        "is_private": facts.private,
+    }
+    own = Repository.objects.filter(workspace=workspace, github_id=facts.id)
+    try:
+        with transaction.atomic():
+            is_known = own.connected().update(**told) or own.kept().update(**told, **_afresh())
+            if not is_known:
+                Repository.objects.create(workspace=workspace, github_id=facts.id, **told)
+    except IntegrityError as error:
+        # Two of the same choice at once make one row: whoever comes second finds the other's.
+        if not own.connected().exists():
+            raise NotPossible(_why_not(workspace, facts)) from error
+    return _asked_for_sync(own.get())
+
+
+def _afresh() -> dict[str, Any]:
+    """What a kept repository forgets when it returns, so that all its branches are looked at."""
+    return {
+        "disconnected_at": None,
+        "connected_at": now(),
+        "heads_checked_at": None,
+        "heads_digest": "",
+        **Repository.NO_TROUBLE,
+    }
+
+
+def _why_not(workspace: Workspace, facts: RepositoryFacts) -> str:
+    """Why a repository cannot be connected to a workspace, and what to do."""
+    start = f"{facts.full_name} cannot be connected here: "
+    other = workspace.repositories.connected().first()
+    if other:
+        return (
+            f"{start}a workspace has one repository, and this one has {other.full_name}. "
+            "Disconnect that first, in Git Integration."
+        )
+    own = workspace.repositories.filter(github_id=facts.id)
+    if own.filter(deletion_requested_at__isnull=False).exists():
+        return (
+            f"{start}what was stored of it is still being deleted. Try again in a minute, "
+            "when the sync that is running has ended."
+        )
+    return (
+        f"{start}a repository belongs to one workspace, and it has another one. "
+        "Its owners can disconnect it there."
+    )
+
+
+def _asked_for_sync(repository: Repository) -> Repository:
+    with transaction.atomic():
+        repository.request_full_check()
+        ring(repository.pk)
+    return repository
+
+
+def client_of(user: User) -> UserClient:
+    """GitHub in the person's own name. Raises `SignInAgain` when their token has expired."""
+    token = user_token(user)
+    if token is None:
+        raise SignInAgain
+    return UserClient(api_url(settings.GITHUB_URL), token)
+
+
+@dataclass(frozen=True)
+class _Reached:
+    """A repository, and the installation through which somebody reaches it."""
+
+    installation: InstallationFacts
+    repository: RepositoryFacts
+
+
+def _reached(
+    user: User, repository_id: int, installation_id: int, *, or_another: bool = False
+) -> _Reached | None:
+    """Find a repository where the user's own token lists it: in this installation, or in any."""
+    client = client_of(user)
+    try:
+        listed = sorted(client.installations(), key=lambda facts: facts.id != installation_id)
+    except Denied as refusal:
+        raise SignInAgain from refusal
+    for installation in listed:
+        if installation.id != installation_id and not or_another:
+            break
+        # One account that refuses does not hide the others.
+        with suppress(Denied, Gone):
+            facts = _find(client.repositories(installation.id), repository_id)
+            if facts:
+                return _Reached(installation, facts)
+    return None
+
+
+def _find(listing: Iterator[RepositoryFacts], id: int) -> RepositoryFacts | None:
+    return next((facts for facts in listing if facts.id == id), None)

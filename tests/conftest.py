@@ -14,8 +14,8 @@ from django.test.utils import CaptureQueriesContext
 from pytest_django.live_server_helper import LiveServer
 
 from rollouts_app.accounts import keep_user_token
+from rollouts_app.connection import tie_repository
 from rollouts_app.models import Installation, Membership, Repository, User, Workspace
-from rollouts_app.onboarding import tie_repository
 from rollouts_app.sync import engine
 from rollouts_app.sync.clients import app_client, client_for
 from rollouts_app.sync.installations import store_installation

@@ -7,8 +7,8 @@ from django.apps import apps
 from django.db import connections
 from django.test import Client
 
+from rollouts_app.connection import tie_repository
 from rollouts_app.models import Repository
-from rollouts_app.onboarding import tie_repository
 from rollouts_app.sync.clients import client_for
 from tests.onboarding import messages_of
 from tests.pages import page_of

@@ -8,6 +8,7 @@ from datetime import timedelta
 import pytest
 from django.utils.timezone import now
 
+from rollouts_app.connection import tie_repository
 from rollouts_app.models import (
     Installation,
     Membership,
@@ -16,7 +17,6 @@ from rollouts_app.models import (
     WebhookDelivery,
     Workspace,
 )
-from rollouts_app.onboarding import tie_repository
 from rollouts_app.sync import engine, reconcile
 from rollouts_app.sync.clients import app_client, client_for
 from rollouts_app.sync.installations import store_installation

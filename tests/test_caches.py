@@ -8,9 +8,9 @@ import pytest
 from django.utils.timezone import now
 from pytest_django import Settings
 
+from rollouts_app.connection import tie_repository
 from rollouts_app.gitstore.folder import Folder
 from rollouts_app.models import Installation, Repository, SyncRun, User, Workspace
-from rollouts_app.onboarding import tie_repository
 from rollouts_app.sync import caches
 from rollouts_app.sync.clients import cache_folder, client_for
 from rollouts_app.sync.manual import check_now

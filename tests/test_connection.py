@@ -8,7 +8,13 @@ import pytest
 from django.db import connections
 from django.utils.timezone import now
 
-from rollouts_app.connection import delete_kept, disconnect, disconnect_and_delete
+from rollouts_app.connection import (
+    NotPossible,
+    delete_kept,
+    disconnect,
+    disconnect_and_delete,
+    tie_repository,
+)
 from rollouts_app.models import (
     Membership,
     Repository,
@@ -16,7 +22,6 @@ from rollouts_app.models import (
     User,
     Workspace,
 )
-from rollouts_app.onboarding import NotPossible, tie_repository
 from rollouts_app.sync import engine, removal
 from rollouts_app.sync.clients import client_for
 from rollouts_app.sync.upkeep import finish_disconnections

@@ -4,7 +4,13 @@ import pytest
 from django.db import IntegrityError, connection, transaction
 from django.utils.timezone import now
 
-from rollouts_app.connection import delete_kept, disconnect, disconnect_and_delete
+from rollouts_app.connection import (
+    NotPossible,
+    delete_kept,
+    disconnect,
+    disconnect_and_delete,
+    tie_repository,
+)
 from rollouts_app.models import (
     Branch,
     Installation,
@@ -12,7 +18,6 @@ from rollouts_app.models import (
     User,
     Workspace,
 )
-from rollouts_app.onboarding import NotPossible, tie_repository
 from rollouts_app.sync import engine
 from rollouts_app.sync.clients import client_for
 from rollouts_app.sync.upkeep import finish_disconnections

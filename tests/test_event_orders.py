@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from django.db import connections, transaction
 
+from rollouts_app.connection import connect_repository
 from rollouts_app.models import Repository, SyncRun, User, WebhookDelivery, Workspace
-from rollouts_app.onboarding import connect_repository
 from rollouts_app.sync import engine
 from rollouts_app.sync.plan import take_up
 from rollouts_app.sync.tasks import ring

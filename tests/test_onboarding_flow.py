@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 from django.db import DataError, IntegrityError, connections
 
-from rollouts_app import onboarding
+from rollouts_app import connection, onboarding
 from rollouts_app.accounts import keep_user_token
+from rollouts_app.connection import NotPossible, SignInAgain, tie_repository
 from rollouts_app.models import Installation, Membership, Repository, User, Workspace
-from rollouts_app.onboarding import NotPossible, SignInAgain, tie_repository
 from rollouts_app.sync.clients import client_for
 from tests.github_emulator import GitHubEmulator
 
@@ -60,7 +60,7 @@ def test_it_connects_and_asks_for_the_first_sync(
     github: GitHubEmulator, ada: User, acme: Workspace, installation: Installation
 ) -> None:
     chosen = numbers(github, "acme/agents", installation)
-    repository = onboarding.connect_repository(ada, acme, *chosen)
+    repository = connection.connect_repository(ada, acme, *chosen)
     repository.refresh_from_db()
     assert (repository.full_name, repository.default_branch) == ("acme/agents", "main")
     assert repository.full_check_requested_at is not None
@@ -72,7 +72,7 @@ def test_it_refuses_an_installation_that_is_not_the_persons(
 ) -> None:
     den = onboarding.start_workspace(mallory, "den")
     with pytest.raises(NotPossible, match="GitHub does not show you this repository"):
-        onboarding.connect_repository(mallory, den, *numbers(github, "acme/agents", installation))
+        connection.connect_repository(mallory, den, *numbers(github, "acme/agents", installation))
     assert Repository.objects.count() == 0
 
 
@@ -82,7 +82,7 @@ def test_it_refuses_a_repository_outside_the_installation(
 ) -> None:
     github.create_repository("acme/secret")
     with pytest.raises(NotPossible):
-        onboarding.connect_repository(ada, acme, *numbers(github, "acme/secret", installation))
+        connection.connect_repository(ada, acme, *numbers(github, "acme/secret", installation))
     assert Repository.objects.count() == 0
 
 
@@ -92,7 +92,7 @@ def test_it_connects_a_repository_once(
 ) -> None:
     other = onboarding.start_workspace(ada, "other")
     with pytest.raises(NotPossible, match="a repository belongs to one workspace"):
-        onboarding.connect_repository(ada, other, *numbers(github, "acme/agents", installation))
+        connection.connect_repository(ada, other, *numbers(github, "acme/agents", installation))
 
 
 def test_a_repository_chosen_again_follows_what_github_says(

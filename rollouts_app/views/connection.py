@@ -11,7 +11,6 @@ from django.views.decorators.http import require_http_methods, require_POST
 from django_htmx.http import HttpResponseClientRedirect
 
 from rollouts_app import connection as flow
-from rollouts_app import onboarding
 from rollouts_app.errors import GitHubError
 from rollouts_app.forms import DeletionForm, DisconnectForm
 from rollouts_app.models import Repository
@@ -65,15 +64,15 @@ def reconnect(request: WorkspaceRequest, repository_id: int) -> HttpResponse:
     if repository is None:
         return _nothing_to_do(request, "Nothing is kept of that repository, or it has returned.")
     try:
-        connected = onboarding.reconnect_repository(request.user, repository)
+        connected = flow.reconnect_repository(request.user, repository)
         messages.success(
             request,
             f"{connected.full_name} is connected again, with its rollouts and history. "
             "All branches are being checked.",
         )
-    except (onboarding.NotPossible, GitHubError) as problem:
+    except (flow.NotPossible, GitHubError) as problem:
         messages.error(request, str(problem))
-    except onboarding.SignInAgain:
+    except flow.SignInAgain:
         messages.error(
             request,
             f"Sign in with GitHub again, then choose {repository.full_name}: "

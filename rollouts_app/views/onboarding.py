@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.http import require_POST, require_safe
 
+from rollouts_app import connection
 from rollouts_app import onboarding as flow
 from rollouts_app.addresses import GITHUB_COM
 from rollouts_app.errors import GitHubError
@@ -45,7 +46,7 @@ def workspace_new(request: PersonRequest) -> HttpResponse:
         try:
             workspace = flow.start_workspace(request.user, form.cleaned_data["slug"])
             return redirect(_address(workspace.slug))
-        except flow.NotPossible as problem:
+        except connection.NotPossible as problem:
             form.add_error("slug", str(problem))
     return _steps(request, None, form, status=422)
 
@@ -76,12 +77,12 @@ def connect_repository(request: WorkspaceRequest) -> HttpResponse:
     form = RepositoryChoiceForm(request.POST)
     try:
         if form.is_valid():
-            flow.connect_repository(request.user, request.workspace, *form.numbers)
+            connection.connect_repository(request.user, request.workspace, *form.numbers)
         else:
             messages.error(request, "Choose one of the repositories listed.")
-    except (flow.NotPossible, GitHubError) as problem:
+    except (connection.NotPossible, GitHubError) as problem:
         messages.error(request, str(problem))
-    except flow.SignInAgain:
+    except connection.SignInAgain:
         messages.error(request, "Sign in with GitHub again, then choose the repository.")
     return redirect(_address(request.workspace.slug))
 
@@ -191,7 +192,7 @@ def _choice(request: PersonRequest, membership: Membership) -> dict[str, Any]:
             "is_long": any(account.is_cut for account in accounts),
             "has_choice": any(account.is_choosable for account in accounts),
         }
-    except flow.SignInAgain:
+    except connection.SignInAgain:
         return {"must_sign_in_again": True, "next": _address(membership.workspace.slug)}
     except GitHubError as problem:
         return {"problem": str(problem)}

@@ -8,8 +8,8 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
 from rollouts_app.addresses import is_loopback
+from rollouts_app.connection import tie_repository
 from rollouts_app.models import Membership, User, Workspace
-from rollouts_app.onboarding import tie_repository
 from rollouts_app.sync.clients import app_client, client_for
 from rollouts_app.sync.installations import store_installation
 
