@@ -230,7 +230,7 @@ def test_somebody_may_only_ask_an_owner_to_approve(
     ("query", "news"),
     [
         ("installation_id=1&setup_action=install", "The App is installed. Choose the workspace "),
-        ("installation_id=1&state=forged", "This way back from GitHub was used before, or is "),
+        ("installation_id=1&state=forged", "This way back from GitHub was not begun by you"),
     ],
 )
 def test_it_copes_with_coming_back_without_a_state_of_ours(

@@ -1,6 +1,7 @@
 """First steps: a workspace, GitHub and the repository, the first sync, the clone. Resumable."""
 
 from dataclasses import dataclass
+from shlex import quote
 from typing import Any
 
 from django.conf import settings
@@ -16,7 +17,7 @@ from rollouts_app import onboarding as flow
 from rollouts_app.addresses import GITHUB_COM
 from rollouts_app.errors import GitHubError
 from rollouts_app.forms import RepositoryChoiceForm, WorkspaceForm
-from rollouts_app.models import Membership, Repository, Workspace
+from rollouts_app.models import Membership, Repository
 from rollouts_app.views.access import PersonRequest, WorkspaceRequest, manager_page
 from rollouts_app.views.fragments import page
 from rollouts_app.views.trouble import trouble_of
@@ -65,9 +66,9 @@ def installed(request: PersonRequest) -> HttpResponse:
     https://docs.github.com/en/apps/creating-github-apps/registering-a-github-app/about-the-setup-url
     """
     state = request.GET.get("state", "")
-    workspace = flow.workspace_of_state(request.user, state) if state else None
-    messages.info(request, _news(request.GET.get("setup_action", ""), state, workspace))
-    return redirect(_address(workspace.slug) if workspace else "onboarding")
+    back = flow.return_by_state(request.user, state) if state else flow.Return(None)
+    messages.info(request, _news(request.GET.get("setup_action", ""), back))
+    return redirect(_address(back.workspace.slug) if back.workspace else "onboarding")
 
 
 @require_POST
@@ -87,20 +88,20 @@ def connect_repository(request: WorkspaceRequest) -> HttpResponse:
     return redirect(_address(request.workspace.slug))
 
 
-def _news(action: str, state: str, workspace: Workspace | None) -> str:
+def _news(action: str, back: flow.Return) -> str:
     """What happened at GitHub, as far as it says so."""
+    if back.fault:
+        return (
+            f"{back.fault.value}. Nothing is lost: this page shows where you stand, "
+            "and from here you can connect GitHub again."
+        )
     if action == "request":
         return (
             "GitHub has asked the owners of the organization to approve the App. "
             "Come back to this page when one of them has: its repositories are then listed here."
         )
-    if workspace:
+    if back.workspace:
         return "GitHub has saved which repositories the App may read. Choose one of them."
-    if state:
-        return (
-            "This way back from GitHub was used before, or is older than an hour. Nothing is lost: "
-            "what the App may read is listed below."
-        )
     return "The App is installed. Choose the workspace its repository belongs to, or create one."
 
 
@@ -176,6 +177,7 @@ def _clone(repository: Repository) -> dict[str, Any]:
         "folder": repository.full_name.partition("/")[2],
         "has_cli": settings.GITHUB_URL == GITHUB_COM,
         "github_url": settings.GITHUB_URL,
+        "cli_address": f"export OSMOSIS_PLATFORM_URL={quote(settings.PUBLIC_URL)}",
     }
 
 
