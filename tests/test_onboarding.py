@@ -195,12 +195,14 @@ def test_it_shows_the_command_line_for_github_com(
     engine.sync(agents.pk)
     client = browser_of(ada)
     settings.GITHUB_URL = "https://github.com"
+    settings.PUBLIC_URL = "http://rollouts.test"
     page = page_of(client.get(AT_ACME))
     assert page.texts(".//code[@id]") == [
         "git clone https://github.com/acme/agents.git",
         "git clone git@github.com:acme/agents.git",
         "gh repo clone acme/agents",
         "pip install osmosis-ai",
+        "export OSMOSIS_PLATFORM_URL=http://rollouts.test",
         "osmosis auth login",
         "osmosis doctor",
         "osmosis auth whoami",
