@@ -11,7 +11,7 @@ from django.db import IntegrityError, transaction
 from django.http import HttpRequest
 from django.shortcuts import redirect
 
-from rollouts_app import vault
+from rollouts_app import audit, vault
 from rollouts_app.models import User
 
 # GitHub's user tokens last eight hours; connecting a repository takes minutes.
@@ -23,6 +23,11 @@ class AccountAdapter(DefaultAccountAdapter):
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         return False
+
+    def login(self, request: HttpRequest, user: User) -> None:
+        with transaction.atomic():
+            super().login(request, user)
+            audit.record(user, audit.Deed.SIGNED_IN, by="GitHub")
 
 
 class GitHubAdapter(DefaultSocialAccountAdapter):

@@ -1,9 +1,13 @@
 """The audit log: who did what."""
 
+import logging
 from typing import Any
 
 from rollouts_app.models import AuditEvent, User, Workspace
 
+log = logging.getLogger(__name__)
+
+Deed = AuditEvent.Deed
 LONGEST = 255
 
 
@@ -20,7 +24,7 @@ def record(
     `subject` names whom or what it was done to; `details` are JSON values and hold no secret.
     Without a workspace it is an event of the server, without an actor the server's own.
     """
-    return AuditEvent.objects.create(
+    event = AuditEvent.objects.create(
         workspace=workspace,
         workspace_slug=workspace.slug if workspace else "",
         actor=actor,
@@ -29,3 +33,5 @@ def record(
         subject=subject[:LONGEST],
         details=details,
     )
+    log.info("%s (%s) %s", event, workspace or "server", details)
+    return event

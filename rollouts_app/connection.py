@@ -1,9 +1,8 @@
 """Tying a repository to a workspace; taking it off, kept for a return or deleted for good."""
 
-import logging
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from django.conf import settings
@@ -11,6 +10,7 @@ from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
 from django.utils.timezone import now
 
+from rollouts_app import audit
 from rollouts_app.accounts import user_token
 from rollouts_app.errors import Denied, Gone
 from rollouts_app.github import InstallationFacts, RepositoryFacts, UserClient, api_url
@@ -18,8 +18,6 @@ from rollouts_app.models import Installation, Repository, User, Workspace
 from rollouts_app.sync import removal
 from rollouts_app.sync.installations import store_installation
 from rollouts_app.sync.tasks import ring
-
-log = logging.getLogger(__name__)
 
 NOT_SHOWN = (
     "GitHub does not show you this repository through the App. "
@@ -64,8 +62,10 @@ def disconnect(user: User, repository: Repository) -> None:
 
     A sync that is running ends by itself, and none begins after it. Twice is once.
     """
-    _take_off(repository)
-    _end(user, repository, "disconnected")
+    with transaction.atomic():
+        if _take_off(repository):
+            _note(user, repository, audit.Deed.DISCONNECTED, kept=True)
+    removal.finish(repository.pk)
 
 
 def disconnect_and_delete(user: User, repository: Repository) -> None:
@@ -74,8 +74,11 @@ def disconnect_and_delete(user: User, repository: Repository) -> None:
     It is out of sight at once. While a sync of it is running its rows only carry the mark, and go
     when that has ended, without anybody doing anything. Twice is once.
     """
-    _take_off(repository, deletion_requested_at=Now())
-    _end(user, repository, "disconnected and deleted")
+    with transaction.atomic():
+        if _take_off(repository, deletion_requested_at=Now()):
+            gone = asdict(holdings_of(repository))
+            _note(user, repository, audit.Deed.DISCONNECTED, kept=False, **gone)
+    removal.finish(repository.pk)
 
 
 def delete_kept(user: User, repository: Repository) -> None:
@@ -83,19 +86,26 @@ def delete_kept(user: User, repository: Repository) -> None:
 
     Nothing happens when it was connected again in the meantime.
     """
-    Repository.objects.kept().filter(pk=repository.pk).update(deletion_requested_at=Now())
-    _end(user, repository, "deleted what was kept of")
+    kept = Repository.objects.kept().filter(pk=repository.pk)
+    with transaction.atomic():
+        if kept.order_by().update(deletion_requested_at=Now()):
+            gone = asdict(holdings_of(repository))
+            _note(user, repository, audit.Deed.DELETED_CONTENTS, **gone)
+    removal.finish(repository.pk)
 
 
-def _take_off(repository: Repository, **marks: Any) -> None:
-    Repository.objects.connected().filter(pk=repository.pk).update(
-        disconnected_at=Now(), full_check_requested_at=None, full_check_by_hand=False, **marks
+def _take_off(repository: Repository, **marks: Any) -> bool:
+    """Whether it was connected until now."""
+    connected = Repository.objects.connected().filter(pk=repository.pk)
+    return bool(
+        connected.update(
+            disconnected_at=Now(), full_check_requested_at=None, full_check_by_hand=False, **marks
+        )
     )
 
 
-def _end(user: User, repository: Repository, deed: str) -> None:
-    log.info("%s %s %s in workspace %s", user, deed, repository, repository.workspace)
-    removal.finish(repository.pk)
+def _note(user: User, repository: Repository, deed: audit.Deed, **details: Any) -> None:
+    audit.record(user, deed, repository.full_name, workspace=repository.workspace, **details)
 
 
 def connect_repository(
@@ -108,14 +118,10 @@ def connect_repository(
     """
     reached = _reached(user, repository_id, installation_id)
     if reached is None:
-        log.warning(
-            "%s asked for repository %s of installation %s, which GitHub does not show them",
-            user,
-            repository_id,
-            installation_id,
-        )
+        asked = f"repository {repository_id} of installation {installation_id}"
+        audit.record(user, audit.Deed.WAS_REFUSED, asked, workspace=workspace, why=NOT_SHOWN)
         raise NotPossible(NOT_SHOWN)
-    return tie_repository(workspace, store_installation(reached.installation), reached.repository)
+    return _tie_for(user, workspace, reached)
 
 
 def reconnect_repository(user: User, kept: Repository) -> Repository:
@@ -127,8 +133,7 @@ def reconnect_repository(user: User, kept: Repository) -> Repository:
     reached = _reached(user, kept.github_id, kept.installation.github_id, or_another=True)
     if reached is None:
         raise NotPossible(NOT_SHOWN)
-    installation = store_installation(reached.installation)
-    return tie_repository(kept.workspace, installation, reached.repository)
+    return _tie_for(user, kept.workspace, reached)
 
 
 def tie_repository(
@@ -232,6 +237,21 @@ def _reached(
             if facts:
                 return _Reached(installation, facts)
     return None
+
+
+def _tie_for(user: User, workspace: Workspace, reached: _Reached) -> Repository:
+    """Tie what somebody reaches to the workspace, and write down who did it, both or neither."""
+    installation = store_installation(reached.installation)
+    told: dict[str, Any] = {"installation": str(installation)}
+    with transaction.atomic():
+        before = workspace.repositories.filter(github_id=reached.repository.id).first()
+        repository = tie_repository(workspace, installation, reached.repository)
+        if before is None or before.disconnected_at:
+            told["returned"] = before is not None
+            audit.record(
+                user, audit.Deed.CONNECTED, repository.full_name, workspace=workspace, **told
+            )
+    return repository
 
 
 def _find(listing: Iterator[RepositoryFacts], id: int) -> RepositoryFacts | None:

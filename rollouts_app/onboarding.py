@@ -13,6 +13,7 @@ from django.conf import settings
 from django.core.cache import cache
 from django.db import IntegrityError, transaction
 
+from rollouts_app import audit
 from rollouts_app.addresses import new_installation_page
 from rollouts_app.connection import NotPossible, SignInAgain, client_of
 from rollouts_app.errors import Denied, Gone
@@ -80,6 +81,7 @@ def start_workspace(user: User, slug: str) -> Workspace:
         with transaction.atomic():
             workspace = Workspace.objects.create(slug=slug)
             Membership.objects.create(workspace=workspace, user=user, role=Membership.Role.OWNER)
+            audit.record(user, audit.Deed.CREATED_WORKSPACE, slug, workspace=workspace)
     except IntegrityError as error:
         raise NotPossible(f"The name {slug} is taken. Choose another one.") from error
     return workspace

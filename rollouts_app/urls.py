@@ -3,6 +3,7 @@
 from django.urls import include, path
 
 from rollouts_app.views import (
+    audit,
     branches,
     connection,
     deliveries,
@@ -31,6 +32,10 @@ first_steps = [
     path("onboarding/installed", onboarding.installed, name="installed"),
 ]
 
+server = [
+    path("server/audit", audit.server_audit_log, name="server-audit-log"),
+]
+
 # Below a workspace: <workspace>/…
 workspace = [
     path("", home.workspace_home, name="workspace-home"),
@@ -39,6 +44,7 @@ workspace = [
     path("/branches", branches.branch_list, name="branch-list"),
     path("/sync-status", rollouts.sync_status, name="sync-status"),
     path("/new-rollout", new_rollout.new_rollout, name="new-rollout"),
+    path("/audit", audit.audit_log, name="audit-log"),
     path("/integrations/git", git_integration.git_integration, name="git-integration"),
     path("/integrations/git/syncs", syncs.sync_list, name="sync-list"),
     path("/integrations/git/syncs/<int:run_id>", syncs.sync_detail, name="sync-detail"),
@@ -73,5 +79,6 @@ urlpatterns = [
     *front,
     *machines,
     *first_steps,
+    *server,
     path("<slug:workspace>", include(workspace)),
 ]

@@ -21,6 +21,8 @@ REDIRECT = ("302 302 404 302", "405 405 405 302")
 ACTION = ("405 405 405 302", "302 302 404 302")
 PAGE_AND_ACTION = ("200 200 404 302", "302 302 404 302")
 MANAGERS_ACTION = ("405 405 405 302", "302 403 404 302")
+OWNERS_PAGE = ("200 403 404 302", "405 405 405 302")
+ADMINISTRATORS_PAGE = ("404 404 404 302", "405 405 405 302")
 FORWARD = ("301 301 301 302", "301 301 301 302")
 WS = "<slug:workspace>"
 
@@ -47,6 +49,8 @@ DOORS = {
     "onboarding": ("200 200 200 302", "405 405 405 302"),
     "onboarding/workspace": ("405 405 405 302", "422 422 422 302"),
     "onboarding/installed": ("302 302 302 302", "405 405 405 302"),
+    # Of the server's administrators, who have to be nobody in a workspace.
+    "server/audit": ADMINISTRATORS_PAGE,
     # Of a workspace.
     WS: REDIRECT,
     f"{WS}/rollouts": PAGE,
@@ -54,6 +58,7 @@ DOORS = {
     f"{WS}/branches": PAGE,
     f"{WS}/sync-status": REDIRECT,
     f"{WS}/new-rollout": PAGE,
+    f"{WS}/audit": OWNERS_PAGE,
     f"{WS}/integrations/git": PAGE,
     f"{WS}/integrations/git/syncs": PAGE,
     f"{WS}/integrations/git/syncs/<int:run_id>": PAGE,

@@ -58,6 +58,7 @@ def test_it_deletes_all_that_was_stored_of_a_repository_and_nothing_else(
     disconnect_and_delete(ada, synced)
     assert rows_of(synced) == 0
     assert rows() == {
+        "AuditEvent": 1,
         "User": 2,
         "Workspace": 2,
         "Membership": 2,

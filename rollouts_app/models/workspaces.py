@@ -19,7 +19,17 @@ RESERVED_SLUGS = frozenset(
     {
         *("accounts", "admin", "api", "assets", "device", "docs", "doctor", "favicon", "github"),
         *("healthz", "help", "invitations", "login", "logout", "metrics", "new", "onboarding"),
-        *("readyz", "settings", "setup", "static", "status", "theme", "webhooks", "workspaces"),
+        *(
+            "readyz",
+            "server",
+            "settings",
+            "setup",
+            "static",
+            "status",
+            "theme",
+            "webhooks",
+            "workspaces",
+        ),
     }
 )
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import wraps
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
 from django.contrib.auth import REDIRECT_FIELD_NAME
@@ -18,6 +18,9 @@ from rollouts_app.models import Membership, User, Workspace
 
 if TYPE_CHECKING:
     from django_htmx.middleware import HtmxDetails
+
+
+Answer = TypeVar("Answer", bound=HttpResponseBase)
 
 
 class PersonRequest(HttpRequest):
@@ -51,11 +54,11 @@ class LoginRequiredMiddleware(DjangoLoginRequired):
         return HttpResponseClientRedirect(f"{resolve_url('account_login')}?{query}")
 
 
-def workspace_page(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+def workspace_page(view: Callable[..., Answer]) -> Callable[..., Answer]:
     """Finds the workspace through the caller's membership: 404 for everyone else."""
 
     @wraps(view)
-    def wrapper(request: WorkspaceRequest, workspace: str, **kwargs: Any) -> HttpResponse:
+    def wrapper(request: WorkspaceRequest, workspace: str, **kwargs: Any) -> Answer:
         memberships = request.user.memberships.order_by("workspace__slug")
         request.memberships = memberships.with_repositories()
         request.membership = _membership_in(workspace, request.memberships)
@@ -84,6 +87,30 @@ def manager_page(view: Callable[..., HttpResponse]) -> Callable[..., HttpRespons
         return view(request, **kwargs)
 
     return workspace_page(wrapper)
+
+
+def owner_page(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+    """A workspace page for its owners; the others are told who may."""
+
+    @wraps(view)
+    def wrapper(request: WorkspaceRequest, **kwargs: Any) -> HttpResponseBase:
+        if request.membership.role != Membership.Role.OWNER:
+            raise PermissionDenied("Only owners of this workspace may see this page.")
+        return view(request, **kwargs)
+
+    return workspace_page(wrapper)
+
+
+def administrator_page(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+    """A page of the server for its administrators: 404 for everyone else."""
+
+    @wraps(view)
+    def wrapper(request: PersonRequest, **kwargs: Any) -> HttpResponseBase:
+        if not request.user.is_administrator:
+            raise Http404
+        return view(request, **kwargs)
+
+    return wrapper
 
 
 def safe_next(request: HttpRequest, fallback: str, *args: str) -> HttpResponse:

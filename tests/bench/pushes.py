@@ -7,8 +7,8 @@ from pathlib import Path
 
 from django.contrib.auth import get_user_model
 
+from rollouts_app.connection import tie_repository
 from rollouts_app.models import Workspace
-from rollouts_app.onboarding import tie_repository
 from rollouts_app.sync.clients import app_client, client_for
 from rollouts_app.sync.installations import store_installation
 from tests import truth

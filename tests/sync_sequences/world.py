@@ -11,8 +11,8 @@ from typing import Protocol
 
 from django.db import DatabaseError, connection, connections
 
+from rollouts_app.connection import tie_repository
 from rollouts_app.models import Repository, Workspace
-from rollouts_app.onboarding import tie_repository
 from rollouts_app.sync.clients import app_client, cache_folder, client_for
 from rollouts_app.sync.installations import store_installation
 from tests import truth
