@@ -8,6 +8,7 @@ from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
 from osmosis_web.environment import env, env_int, env_secret
+from osmosis_web.mail import mail_server
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = Path(env("DATA_DIR", str(BASE_DIR / ".data"))).resolve()
@@ -43,6 +44,13 @@ SYNC_INTERVAL_SECONDS = env_int("SYNC_INTERVAL_SECONDS", 300)
 
 # What the git caches of all repositories may take of this machine's disk, in bytes.
 GIT_CACHE_BYTES = env_int("GIT_CACHE_BYTES", 20_000_000_000)
+
+# The server that sends invitations; without one there are only links.
+_mail = mail_server(env_secret("EMAIL_URL", ""), PUBLIC_URL)
+EMAIL_HOST, EMAIL_PORT = _mail.host, _mail.port
+EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = _mail.user, _mail.password
+EMAIL_USE_TLS, EMAIL_USE_SSL, EMAIL_TIMEOUT = _mail.starts_tls, _mail.is_tls, 10
+DEFAULT_FROM_EMAIL = SERVER_EMAIL = _mail.sender
 
 INSTALLED_APPS = [
     "django.contrib.auth",

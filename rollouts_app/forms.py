@@ -1,12 +1,14 @@
 """Every form: input is checked here and nowhere else."""
 
 import re
+import uuid
 from collections.abc import Mapping
 from typing import Any
 
 from django import forms
+from django.conf import settings
 
-from rollouts_app.models import Branch, Repository, RolloutVersion
+from rollouts_app.models import Branch, Membership, Repository, RolloutVersion
 from rollouts_app.models.workspaces import RESERVED_SLUGS, is_slug
 
 # What `osmosis rollout init` accepts as a name.
@@ -39,6 +41,48 @@ class WorkspaceForm(forms.Form):
                 f"“{slug}” is an address of this server. Choose another name."
             )
         return slug
+
+
+MOST_LOGINS = 50
+
+
+class InviteForm(forms.Form):
+    """Whom to invite, and as what: whoever gets a link, an e-mail address, or GitHub accounts.
+
+    `request` tells the same form sent twice from a second invitation.
+    """
+
+    logins = forms.CharField(required=False, max_length=5000)
+    email = forms.EmailField(required=False)
+    request = forms.UUIDField(required=False, initial=uuid.uuid4)
+
+    def __init__(self, values: Mapping[str, Any] | None, own: Membership) -> None:
+        super().__init__(values)
+        ways = ["logins", "link", *(["email"] if settings.EMAIL_HOST else [])]
+        roles = [(role.value, role.label) for role in own.roles_to_give]
+        self.fields["how"] = forms.ChoiceField(
+            choices=[(way, way) for way in ways], initial="logins"
+        )
+        self.fields["role"] = forms.ChoiceField(choices=roles, initial=Membership.Role.MEMBER)
+
+    def clean(self) -> dict[str, Any]:
+        values: dict[str, Any] = super().clean() or {}
+        how = values.get("how")
+        if how == "email" and "email" in values and not values["email"]:
+            self.add_error("email", "Enter the address to send the invitation to.")
+        if how == "logins" and not 0 < len(self.all_logins) <= MOST_LOGINS:
+            self.add_error(
+                "logins",
+                f"Enter one GitHub login, or up to {MOST_LOGINS}: one a line or with commas.",
+            )
+        return values
+
+    @property
+    def all_logins(self) -> list[str]:
+        """The logins that were entered, each once, as they were first written."""
+        words = re.split(r"[\s,;]+", self.cleaned_data.get("logins", ""))
+        found = {word.casefold(): word for word in reversed([w.lstrip("@") for w in words])}
+        return [found[key] for key in reversed(found) if key]
 
 
 class NewRolloutForm(forms.Form):

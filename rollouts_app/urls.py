@@ -9,6 +9,9 @@ from rollouts_app.views import (
     deliveries,
     git_integration,
     home,
+    invitations,
+    inviting,
+    members,
     new_rollout,
     onboarding,
     rollouts,
@@ -34,6 +37,16 @@ first_steps = [
 
 server = [
     path("server/audit", audit.server_audit_log, name="server-audit-log"),
+]
+
+people = [
+    path("invitations", invitations.invitations, name="invitations"),
+    path("invitations/<str:token>", invitations.invitation, name="invitation"),
+    path(
+        "invitations/<int:invitation_id>/accept",
+        invitations.invitation_accept,
+        name="invitation-accept",
+    ),
 ]
 
 # Below a workspace: <workspace>/…
@@ -73,6 +86,25 @@ workspace = [
         connection.reconnect,
         name="reconnect",
     ),
+    path("/members", members.member_list, name="member-list"),
+    path("/members/invite", inviting.invite, name="invite"),
+    path(
+        "/members/invitations/<int:invitation_id>/resend",
+        inviting.invitation_resend,
+        name="invitation-resend",
+    ),
+    path(
+        "/members/invitations/<int:invitation_id>/revoke",
+        inviting.invitation_revoke,
+        name="invitation-revoke",
+    ),
+    path("/members/<int:membership_id>/role", members.member_role, name="member-role"),
+    path("/members/<int:membership_id>/owner", members.member_make_owner, name="member-make-owner"),
+    path(
+        "/members/<int:membership_id>/hand-over", members.member_hand_over, name="member-hand-over"
+    ),
+    path("/members/<int:membership_id>/remove", members.member_remove, name="member-remove"),
+    path("/leave", members.leave, name="leave"),
 ]
 
 urlpatterns = [
@@ -80,5 +112,6 @@ urlpatterns = [
     *machines,
     *first_steps,
     *server,
+    *people,
     path("<slug:workspace>", include(workspace)),
 ]

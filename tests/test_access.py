@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 from django.urls import URLResolver, get_resolver
 
-from rollouts_app.models import Repository, User, Workspace
+from rollouts_app.models import Membership, Repository, User, Workspace
 from tests.github_emulator import GitHubEmulator
 
 pytestmark = pytest.mark.django_db
@@ -23,6 +23,7 @@ PAGE_AND_ACTION = ("200 200 404 302", "302 302 404 302")
 MANAGERS_ACTION = ("405 405 405 302", "302 403 404 302")
 OWNERS_PAGE = ("200 403 404 302", "405 405 405 302")
 ADMINISTRATORS_PAGE = ("404 404 404 302", "405 405 405 302")
+MANAGERS_PAGE_AND_ACTION = ("200 403 404 302", "302 403 404 302")
 FORWARD = ("301 301 301 302", "301 301 301 302")
 WS = "<slug:workspace>"
 
@@ -51,6 +52,10 @@ DOORS = {
     "onboarding/installed": ("302 302 302 302", "405 405 405 302"),
     # Of the server's administrators, who have to be nobody in a workspace.
     "server/audit": ADMINISTRATORS_PAGE,
+    "invitations": ("200 200 200 302", "405 405 405 302"),
+    # A token that nobody was given, an invitation that is nobody's.
+    "invitations/<str:token>": ("404 404 404 404", "404 404 404 404"),
+    "invitations/<int:invitation_id>/accept": ("405 405 405 302", "404 404 404 302"),
     # Of a workspace.
     WS: REDIRECT,
     f"{WS}/rollouts": PAGE,
@@ -78,6 +83,15 @@ DOORS = {
         "302 403 404 302",
     ),
     f"{WS}/integrations/git/repositories/<int:repository_id>/reconnect": MANAGERS_ACTION,
+    f"{WS}/members": PAGE,
+    f"{WS}/members/invite": ("200 403 404 302", "422 403 404 302"),
+    f"{WS}/members/invitations/<int:invitation_id>/resend": MANAGERS_ACTION,
+    f"{WS}/members/invitations/<int:invitation_id>/revoke": MANAGERS_ACTION,
+    f"{WS}/members/<int:membership_id>/role": MANAGERS_ACTION,
+    f"{WS}/members/<int:membership_id>/owner": MANAGERS_PAGE_AND_ACTION,
+    f"{WS}/members/<int:membership_id>/hand-over": MANAGERS_PAGE_AND_ACTION,
+    f"{WS}/members/<int:membership_id>/remove": MANAGERS_PAGE_AND_ACTION,
+    f"{WS}/leave": PAGE_AND_ACTION,
 }
 OURS = [route for route in DOORS if not route.startswith("accounts/")]
 
@@ -104,6 +118,12 @@ def browser_of(person: User | None, **options: bool) -> Client:
     return client
 
 
+def newcomer_in(workspace: Workspace) -> Membership:
+    """Somebody besides the cast, for whatever is done to members."""
+    user, _ = User.objects.get_or_create(username="grace", github_login="grace")
+    return workspace.memberships.get_or_create(user=user, role="member")[0]
+
+
 def path_of(route: str, repository: Repository) -> str:
     """An address of the table, with the values of things that exist."""
     values = {
@@ -111,6 +131,9 @@ def path_of(route: str, repository: Repository) -> str:
         "name": "maths",
         "repository_id": str(repository.pk),
         "run_id": str(repository.sync_runs.get().pk),
+        "membership_id": str(newcomer_in(repository.workspace).pk),
+        "invitation_id": "1",
+        "token": "nonsense",
     }
     return "/" + re.sub(r"<\w+:(\w+)>", lambda part: values[part[1]], route)
 

@@ -14,13 +14,24 @@ LAYERS = [
     {"models", "github", "gitstore", "catalog"},
     {"audit"},
     {"sync", "forms", "templatetags", "accounts"},
-    {"onboarding", "connection", "commands"},
+    {"onboarding", "connection", "commands", "memberships"},
+    {"invitations"},
     {"views", "cli_api", "management"},
     {"urls"},
 ]
 # Helpers of the doors, which the pages among them share.
 SHARED_BY_VIEWS = {
-    *("access", "arrivals", "asked", "filters", "fragments", "freshness", "hints", "history"),
+    *(
+        "access",
+        "arrivals",
+        "asked",
+        "confirming",
+        "filters",
+        "fragments",
+        "freshness",
+        "hints",
+        "history",
+    ),
     *("rows", "steps", "trouble", "unconnected"),
 }
 OUTSIDE = {"apps", "migrations", "__init__"}

@@ -150,6 +150,13 @@ class UserClient:
         """https://docs.github.com/en/rest/users/users#get-the-authenticated-user"""
         return self._transport.one(shapes.read_user, "GET", "/user")
 
+    def person(self, login: str) -> UserFacts:
+        """Anybody with an account, by login.
+
+        https://docs.github.com/en/rest/users/users#get-a-user
+        """
+        return self._transport.one(shapes.read_user, "GET", f"/users/{quote(login, safe='')}")
+
     def installations(self) -> Iterator[InstallationFacts]:
         """The App's installations on accounts that the person may reach.
 

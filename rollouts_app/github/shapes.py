@@ -26,13 +26,17 @@ class AppFacts:
 
 @dataclass(frozen=True)
 class UserFacts:
-    """A person. `name` and `email` are empty where GitHub does not tell."""
+    """A person, or who else has an account: `type` is User, Organization or Bot.
+
+    `name` and `email` are empty where GitHub does not tell.
+    """
 
     id: int
     login: str
     name: str
     email: str
     avatar_url: str
+    type: str
 
 
 @dataclass(frozen=True)
@@ -128,6 +132,7 @@ def read_user(answer: Json) -> UserFacts:
         name=_text(answer.get("name")),
         email=_text(answer.get("email")),
         avatar_url=_text(answer.get("avatar_url")),
+        type=_text(answer.get("type")),
     )
 
 

@@ -4,6 +4,7 @@ from rollouts_app.models.audit import AuditEvent
 from rollouts_app.models.branches import Branch
 from rollouts_app.models.catalogs import Catalog, ConfigVersion, Rollout, RolloutVersion
 from rollouts_app.models.deliveries import WebhookDelivery
+from rollouts_app.models.invitations import Invitation
 from rollouts_app.models.repositories import Installation, Repository
 from rollouts_app.models.syncs import SyncRun
 from rollouts_app.models.users import User
@@ -15,6 +16,7 @@ __all__ = [
     "Catalog",
     "ConfigVersion",
     "Installation",
+    "Invitation",
     "Membership",
     "Repository",
     "Rollout",

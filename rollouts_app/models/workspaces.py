@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.core.validators import RegexValidator
 from django.db import models
-from django.db.models import FilteredRelation, Q
+from django.db.models import Case, FilteredRelation, Q, When
 from django.utils.functional import cached_property
 
 from rollouts_app.models.users import User
@@ -17,6 +17,7 @@ SLUG_PATTERN = r"^[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?$"
 # First segments of addresses that the server uses, or will, for itself.
 RESERVED_SLUGS = frozenset(
     {
+        "account",
         *("accounts", "admin", "api", "assets", "device", "docs", "doctor", "favicon", "github"),
         *("healthz", "help", "invitations", "login", "logout", "metrics", "new", "onboarding"),
         *(
@@ -76,6 +77,11 @@ class Workspace(models.Model):
 
 
 class MembershipQuerySet(models.QuerySet["Membership"]):
+    def by_role(self) -> "MembershipQuerySet":
+        """Owners first, then admins; each in the order in which they joined."""
+        ranks = [When(role=role, then=rank) for rank, role in enumerate(Membership.Role)]
+        return self.order_by(Case(*ranks, default=len(ranks)), "pk")
+
     def with_repositories(self) -> "list[Membership]":
         """All, each with its workspace and the workspace's connected repository. One query."""
         is_connected = Q(workspace__repositories__disconnected_at=None)
@@ -116,6 +122,25 @@ class Membership(models.Model):
 
     def __str__(self) -> str:
         return f"{self.user} is {self.role} of {self.workspace}"
+
+    @property
+    def is_owner(self) -> bool:
+        return self.role == self.Role.OWNER
+
+    @property
+    def may_invite(self) -> bool:
+        """Owners and admins invite people and look after the roles below their own."""
+        return self.role in {self.Role.OWNER, self.Role.ADMIN}
+
+    @property
+    def roles_to_give(self) -> list["Membership.Role"]:
+        """The roles this person may give to others, the least first: only owners make owners."""
+        given = [self.Role.MEMBER, self.Role.ADMIN] if self.may_invite else []
+        return [*given, self.Role.OWNER] if self.is_owner else given
+
+    def may_change(self, other: "Membership") -> bool:
+        """Whether this person may change the other's role, or remove them."""
+        return other.role in self.roles_to_give and other.pk != self.pk
 
     @property
     def may_manage_connection(self) -> bool:

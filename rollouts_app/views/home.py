@@ -5,6 +5,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
+from rollouts_app.invitations import waiting_for
 from rollouts_app.views.access import PersonRequest, WorkspaceRequest, safe_next, workspace_page
 
 THEMES = ("system", "light", "dark")
@@ -20,7 +21,9 @@ def landing(request: PersonRequest) -> HttpResponse:
     slugs = request.user.memberships.order_by("pk").values_list("workspace__slug", flat=True)
     last = request.session.get("last_workspace")
     slug = last if last in slugs else next(iter(slugs), None)
-    return redirect("rollout-list", slug) if slug else redirect("onboarding")
+    if slug:
+        return redirect("rollout-list", slug)
+    return redirect("invitations" if waiting_for(request.user) else "onboarding")
 
 
 @require_safe

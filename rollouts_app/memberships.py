@@ -1,0 +1,135 @@
+"""Who belongs to a workspace: change a role, hand over, remove, leave. Never without an owner.
+
+Each of these reads the roles anew while it holds the workspace's row, so that two people who act
+on each other, or two owners who leave at once, come one after the other.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from django.db import transaction
+
+from rollouts_app import audit
+from rollouts_app.models import AuditEvent, Membership, User, Workspace
+
+Role = Membership.Role
+Deed = AuditEvent.Deed
+
+LAST_OWNER = (
+    "{workspace} would be left without an owner. Hand it over to somebody first, or delete it."
+)
+
+
+class NotAllowed(Exception):
+    """The person's role does not allow it. The message is a sentence for them."""
+
+
+class NotPossible(Exception):
+    """It cannot be done as things stand. The message is a sentence for whoever asked."""
+
+
+@contextmanager
+def people_of(workspace: Workspace, actor: User) -> Iterator[Membership]:
+    """The actor's own membership, while nobody else changes who belongs to the workspace.
+
+    A transaction. Raises `NotAllowed` when the actor does not belong to it any more.
+    """
+    with transaction.atomic():
+        Workspace.objects.select_for_update(no_key=True).filter(pk=workspace.pk).first()
+        own = workspace.memberships.filter(user=actor).select_related("user").first()
+        if own is None:
+            raise NotAllowed(f"You do not belong to {workspace} any more.")
+        own.workspace = workspace
+        yield own
+
+
+def change_role(actor: User, workspace: Workspace, membership_id: int, role: str) -> Membership:
+    """Give somebody another role. The role they have already is no change.
+
+    Raises `NotAllowed`, or `NotPossible` when they are no member any more.
+    """
+    with people_of(workspace, actor) as own:
+        other = _other(own, membership_id)
+        if role not in own.roles_to_give:
+            raise NotAllowed("Only owners make somebody an owner.")
+        _set_role(actor, other, role)
+    return other
+
+
+def hand_over(actor: User, workspace: Workspace, membership_id: int) -> Membership:
+    """Make somebody else an owner, and the actor, who is one, an admin.
+
+    Raises `NotAllowed`, or `NotPossible` when they are no member any more.
+    """
+    with people_of(workspace, actor) as own:
+        other = _other(own, membership_id)
+        if not own.is_owner:
+            raise NotAllowed("Only an owner hands a workspace over.")
+        _set_role(actor, other, Role.OWNER, handed_over=True)
+        _set_role(actor, own, Role.ADMIN, handed_over=True)
+    return other
+
+
+def remove(actor: User, workspace: Workspace, membership_id: int) -> Membership:
+    """End somebody's membership, and with it all their access, at once.
+
+    Raises `NotAllowed`, or `NotPossible` when they are no member any more.
+    """
+    with people_of(workspace, actor) as own:
+        other = _other(own, membership_id)
+        other.delete()
+        audit.record(
+            actor,
+            Deed.REMOVED_MEMBER,
+            other.user.display_name,
+            workspace=workspace,
+            login=other.user.github_login,
+            role=other.role,
+        )
+    return other
+
+
+def leave(user: User, workspace: Workspace) -> None:
+    """End the user's own membership. Raises `NotPossible` for the last owner, else `NotAllowed`."""
+    with people_of(workspace, user) as own:
+        if own.is_owner and not others_own(own):
+            raise NotPossible(LAST_OWNER.format(workspace=workspace))
+        own.delete()
+        audit.record(user, Deed.LEFT, str(workspace), workspace=workspace, role=own.role)
+
+
+def others_own(membership: Membership) -> bool:
+    """Whether the workspace has an owner besides this person."""
+    owners = membership.workspace.memberships.filter(role=Role.OWNER)
+    return owners.exclude(pk=membership.pk).exists()
+
+
+def _other(own: Membership, membership_id: int) -> Membership:
+    """Somebody whom the person may change. Raises `NotAllowed` or `NotPossible`."""
+    if not own.may_invite:
+        raise NotAllowed("Owners and admins manage the members of this workspace.")
+    memberships = own.workspace.memberships.select_related("user")
+    other = memberships.filter(pk=membership_id).first()
+    if other is None:
+        raise NotPossible("That person does not belong to this workspace any more.")
+    if other.pk == own.pk:
+        raise NotAllowed("Nobody changes their own role. Another owner can, or you leave.")
+    if not own.may_change(other):
+        raise NotAllowed("Only owners change or remove an owner.")
+    return other
+
+
+def _set_role(actor: User, membership: Membership, role: str, **details: bool) -> None:
+    if membership.role == role:
+        return
+    before, membership.role = membership.role, role
+    membership.save(update_fields=["role"])
+    audit.record(
+        actor,
+        Deed.CHANGED_ROLE,
+        membership.user.display_name,
+        workspace=membership.workspace,
+        before=before,
+        after=role,
+        **details,
+    )
