@@ -80,9 +80,11 @@ class InviteForm(forms.Form):
     @property
     def all_logins(self) -> list[str]:
         """The logins that were entered, each once, as they were first written."""
-        words = re.split(r"[\s,;]+", self.cleaned_data.get("logins", ""))
-        found = {word.casefold(): word for word in reversed([w.lstrip("@") for w in words])}
-        return [found[key] for key in reversed(found) if key]
+        found: dict[str, str] = {}
+        for word in re.split(r"[\s,;]+", self.cleaned_data.get("logins", "")):
+            login = word.removeprefix("@")
+            found.setdefault(login.casefold(), login)
+        return [login for login in found.values() if login]
 
 
 class NewRolloutForm(forms.Form):

@@ -1,5 +1,7 @@
 """What tests of members and invitations ask and do."""
 
+from urllib.parse import urlsplit
+
 from django.test import Client
 
 from rollouts_app.models import Membership, User, Workspace
@@ -7,6 +9,7 @@ from tests.github_emulator import GitHubEmulator
 from tests.pages import Page, page_of, text_of
 
 MEMBERS = "/acme/members"
+INVITE = f"{MEMBERS}/invite"
 Role = Membership.Role
 
 
@@ -41,11 +44,15 @@ def shown(page: Page, caption: str) -> list[list[str]]:
 
 def menu_of(page: Page, membership: Membership) -> list[str]:
     """What may be done with somebody, as the menu has it."""
-    [menu] = page.all(f".//*[@id='deeds-menu-{membership.pk}']") or [None]
-    if menu is None:
-        return []
-    return [text_of(each) for each in menu.iter() if each.tag in {"a", "button"}]
+    menus = page.all(f".//*[@id='deeds-menu-{membership.pk}']")
+    return [text_of(each) for menu in menus for each in menu.iter() if each.tag in {"a", "button"}]
 
 
 def opened(user: User, address: str = MEMBERS) -> Page:
     return page_of(signed_in(user).get(address))
+
+
+def make_link(client: Client, role: str = "member", **values: str) -> str:
+    """Make an invitation link as one does on the page; the path it leads to."""
+    answer = client.post(INVITE, {"how": "link", "role": role, **values}, follow=True)
+    return urlsplit(page_of(answer).text(".//*[@id='invitation-link']")).path

@@ -1,6 +1,7 @@
 """Members: the list, roles, hand over, remove, leave; never without an owner."""
 
 import threading
+from functools import partial
 
 import pytest
 from django.test import Client
@@ -171,7 +172,7 @@ def test_two_owners_who_leave_at_once_leave_one(
         except memberships.NotPossible as refusal:
             refusals.append(str(refusal))
 
-    for thread in [in_another_thread(lambda user=user: go(user)) for user in (ada, linus)]:
+    for thread in [in_another_thread(partial(go, user)) for user in (ada, linus)]:
         thread.join()
     assert list(roles(acme).values()) == ["owner"]
     assert len(refusals) == 1
@@ -194,7 +195,7 @@ def test_two_owners_who_remove_each_other_leave_one(
             refusals.append(str(refusal))
 
     pairs = ((ada, member), (linus, own))
-    for thread in [in_another_thread(lambda pair=pair: go(*pair)) for pair in pairs]:
+    for thread in [in_another_thread(partial(go, *pair)) for pair in pairs]:
         thread.join()
     assert list(roles(acme).values()) == ["owner"]
     assert refusals == ["You do not belong to acme any more."]
