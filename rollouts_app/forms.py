@@ -4,11 +4,12 @@ import re
 import uuid
 from collections.abc import Mapping
 from typing import Any
+from zoneinfo import available_timezones
 
 from django import forms
 from django.conf import settings
 
-from rollouts_app.models import Branch, Membership, Repository, RolloutVersion
+from rollouts_app.models import Branch, Membership, Repository, RolloutVersion, Workspace
 from rollouts_app.models.workspaces import RESERVED_SLUGS, is_slug
 
 # What `osmosis rollout init` accepts as a name.
@@ -41,6 +42,24 @@ class WorkspaceForm(forms.Form):
                 f"“{slug}” is an address of this server. Choose another name."
             )
         return slug
+
+
+class SettingsForm(WorkspaceForm):
+    """A workspace's name and the time zone of its pages."""
+
+    timezone = forms.CharField(label="Time zone")
+
+    def __init__(self, values: Mapping[str, Any] | None, workspace: Workspace) -> None:
+        super().__init__(values, initial={"slug": workspace.slug, "timezone": workspace.timezone})
+        # What is set stays a choice, also on a machine that does not know it.
+        self.zones = sorted({"UTC", workspace.timezone} | available_timezones())
+        del self.fields["slug"].widget.attrs["autofocus"]
+
+    def clean_timezone(self) -> str:
+        zone: str = self.cleaned_data["timezone"]
+        if zone not in self.zones:
+            raise forms.ValidationError("Choose one of the time zones listed.")
+        return zone
 
 
 MOST_LOGINS = 50

@@ -17,6 +17,7 @@ from rollouts_app.views import (
     rollouts,
     syncs,
     webhooks,
+    workspace_settings,
 )
 
 front = [
@@ -105,6 +106,8 @@ workspace = [
     ),
     path("/members/<int:membership_id>/remove", members.member_remove, name="member-remove"),
     path("/leave", members.leave, name="leave"),
+    path("/settings", workspace_settings.workspace_settings, name="workspace-settings"),
+    path("/delete", workspace_settings.workspace_delete, name="workspace-delete"),
 ]
 
 urlpatterns = [

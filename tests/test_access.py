@@ -92,6 +92,8 @@ DOORS = {
     f"{WS}/members/<int:membership_id>/hand-over": MANAGERS_PAGE_AND_ACTION,
     f"{WS}/members/<int:membership_id>/remove": MANAGERS_PAGE_AND_ACTION,
     f"{WS}/leave": PAGE_AND_ACTION,
+    f"{WS}/settings": ("200 200 404 302", "422 403 404 302"),
+    f"{WS}/delete": ("200 403 404 302", "422 403 404 302"),
 }
 OURS = [route for route in DOORS if not route.startswith("accounts/")]
 

@@ -43,6 +43,8 @@ MAY = {
     f"{WS}/members/<int:membership_id>/remove": (MANAGERS, MANAGERS),
     f"{WS}/audit": (OWNERS, EVERYBODY),
     f"{WS}/leave": (EVERYBODY, EVERYBODY),
+    f"{WS}/settings": (EVERYBODY, MANAGERS),
+    f"{WS}/delete": (OWNERS, OWNERS),
 }
 # What somebody may do to somebody of a role: change it, make an owner, hand over, remove.
 DEEDS = ("role", "owner", "hand-over", "remove")

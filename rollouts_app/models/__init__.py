@@ -8,7 +8,7 @@ from rollouts_app.models.invitations import Invitation
 from rollouts_app.models.repositories import Installation, Repository
 from rollouts_app.models.syncs import SyncRun
 from rollouts_app.models.users import User
-from rollouts_app.models.workspaces import Membership, Workspace
+from rollouts_app.models.workspaces import Membership, Workspace, WorkspaceSlug
 
 __all__ = [
     "AuditEvent",
@@ -25,4 +25,5 @@ __all__ = [
     "User",
     "WebhookDelivery",
     "Workspace",
+    "WorkspaceSlug",
 ]

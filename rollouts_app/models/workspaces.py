@@ -1,6 +1,7 @@
 """Workspaces and who belongs to them."""
 
 from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from django.core.validators import RegexValidator
 from django.db import models
@@ -49,6 +50,10 @@ class Workspace(models.Model):
         validators=[is_slug],
     )
     created_at = models.DateTimeField(auto_now_add=True)
+    # The zone of all dates on its pages, by its name in the IANA database.
+    timezone = models.CharField(max_length=64, default="UTC")
+    # Out of everybody's sight already; deletion waits for a sync that is still running.
+    deletion_requested_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         constraints = [
@@ -59,6 +64,14 @@ class Workspace(models.Model):
 
     def __str__(self) -> str:
         return self.slug
+
+    @property
+    def zone(self) -> ZoneInfo:
+        """The time zone of its pages; UTC on a machine that does not know the one chosen."""
+        try:
+            return ZoneInfo(self.timezone)
+        except (ZoneInfoNotFoundError, ValueError):
+            return ZoneInfo("UTC")
 
     @cached_property
     def repository(self) -> "Repository | None":
@@ -74,6 +87,19 @@ class Workspace(models.Model):
         roles = [Membership.Role.OWNER, Membership.Role.ADMIN]
         managers = self.memberships.filter(role__in=roles).select_related("user").order_by("pk")
         return [membership.user.display_name for membership in managers]
+
+
+class WorkspaceSlug(models.Model):
+    """A slug that a workspace has or had. The database writes these, and takes no slug twice.
+
+    Old addresses lead on by it, and nobody else gets them while the workspace is there.
+    """
+
+    slug = models.CharField(max_length=64, primary_key=True)
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="slugs")
+
+    def __str__(self) -> str:
+        return self.slug
 
 
 class MembershipQuerySet(models.QuerySet["Membership"]):
@@ -130,6 +156,11 @@ class Membership(models.Model):
     @property
     def may_invite(self) -> bool:
         """Owners and admins invite people and look after the roles below their own."""
+        return self.role in {self.Role.OWNER, self.Role.ADMIN}
+
+    @property
+    def may_change_settings(self) -> bool:
+        """Owners and admins name the workspace and choose its time zone."""
         return self.role in {self.Role.OWNER, self.Role.ADMIN}
 
     @property

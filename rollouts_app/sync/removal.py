@@ -8,8 +8,9 @@ import logging
 
 from django.db import IntegrityError, connection, transaction
 from django.db.models import Exists, OuterRef, Q
+from django.db.models.functions import Coalesce, Now
 
-from rollouts_app.models import Repository, SyncRun
+from rollouts_app.models import Repository, SyncRun, Workspace
 from rollouts_app.sync.locks import repository_lock
 
 log = logging.getLogger(__name__)
@@ -42,6 +43,33 @@ def repositories_to_finish() -> list[int]:
         Q(deletion_requested_at__isnull=False) | has_open_runs, disconnected_at__isnull=False
     )
     return list(unfinished.order_by("pk").values_list("pk", flat=True))
+
+
+def workspaces_to_finish() -> list[int]:
+    """The ids of workspaces that are to be deleted."""
+    doomed = Workspace.objects.filter(deletion_requested_at__isnull=False)
+    return list(doomed.order_by("pk").values_list("pk", flat=True))
+
+
+def finish_workspace(workspace_id: int) -> bool:
+    """Delete a workspace whose deletion was asked for, with all that is stored of it.
+
+    False when a sync of its repository is still running: then it is to be tried again later.
+    """
+    doomed = Workspace.objects.filter(pk=workspace_id, deletion_requested_at__isnull=False)
+    repositories = Repository.objects.filter(workspace__in=doomed)
+    # Also one that was being connected while the workspace was deleted.
+    repositories.update(
+        deletion_requested_at=Coalesce("deletion_requested_at", Now()),
+        disconnected_at=Coalesce("disconnected_at", Now()),
+        full_check_requested_at=None,
+    )
+    for repository_id in repositories.values_list("pk", flat=True):
+        finish(repository_id)
+    if repositories.exists():
+        return False
+    doomed.delete()
+    return True
 
 
 def finish(repository_id: int) -> bool:

@@ -46,9 +46,11 @@ def repeat_lost_deliveries(timestamp: int) -> None:
 @app.periodic(cron="* * * * *")
 @app.task(name="finish_disconnections", queueing_lock="finish_disconnections")
 def finish_disconnections(timestamp: int) -> None:
-    """Once a minute: end what could not be ended when somebody disconnected a repository."""
+    """Once a minute: end what could not be ended when somebody disconnected, or deleted."""
     for repository_id in removal.repositories_to_finish():
         removal.finish(repository_id)
+    for workspace_id in removal.workspaces_to_finish():
+        removal.finish_workspace(workspace_id)
 
 
 @app.periodic(cron="23 * * * *")

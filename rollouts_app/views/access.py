@@ -11,10 +11,12 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, resolve_url
+from django.urls import reverse
+from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme, urlencode
 from django_htmx.http import HttpResponseClientRedirect
 
-from rollouts_app.models import Membership, User, Workspace
+from rollouts_app.models import Membership, User, Workspace, WorkspaceSlug
 
 if TYPE_CHECKING:
     from django_htmx.middleware import HtmxDetails
@@ -61,20 +63,34 @@ def workspace_page(view: Callable[..., Answer]) -> Callable[..., Answer]:
     def wrapper(request: WorkspaceRequest, workspace: str, **kwargs: Any) -> Answer:
         memberships = request.user.memberships.order_by("workspace__slug")
         request.memberships = memberships.with_repositories()
-        request.membership = _membership_in(workspace, request.memberships)
+        found = [each for each in request.memberships if each.workspace.slug == workspace]
+        if not found:
+            return _led_on(request, workspace)
+        request.membership = found[0]
         request.workspace = request.membership.workspace
         if request.session.get("last_workspace") != workspace:
             request.session["last_workspace"] = workspace
-        return view(request, **kwargs)
+        # All dates of the page.
+        with timezone.override(request.workspace.zone):
+            return view(request, **kwargs)
 
     return wrapper
 
 
-def _membership_in(workspace: str, memberships: list[Membership]) -> Membership:
-    for membership in memberships:
-        if membership.workspace.slug == workspace:
-            return membership
-    raise Http404
+def _led_on(request: WorkspaceRequest, slug: str) -> HttpResponse:
+    """From an address with a workspace's former slug to the same one with that of today."""
+    by_slug = {each.workspace_id: each.workspace.slug for each in request.memberships}
+    former = WorkspaceSlug.objects.filter(slug=slug, workspace__in=by_slug).first()
+    if former is None or request.resolver_match is None:
+        raise Http404
+    values = request.resolver_match.kwargs | {"workspace": by_slug[former.workspace_id]}
+    address = reverse(request.resolver_match.view_name, kwargs=values)
+    query = request.META["QUERY_STRING"]
+    # Not for good: once the workspace is gone the slug may become another's.
+    return HttpResponseRedirect(
+        f"{address}?{query}" if query else address,
+        preserve_request=request.method not in {"GET", "HEAD"},
+    )
 
 
 def manager_page(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
