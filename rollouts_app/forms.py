@@ -62,6 +62,13 @@ class SettingsForm(WorkspaceForm):
         return zone
 
 
+class AccessForm(forms.Form):
+    """What GitHub's permissions count for in a workspace: two switches, off where not sent."""
+
+    needs_read_access = forms.BooleanField(required=False)
+    is_open_to_readers = forms.BooleanField(required=False)
+
+
 MOST_LOGINS = 50
 
 

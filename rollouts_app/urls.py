@@ -48,6 +48,7 @@ people = [
         invitations.invitation_accept,
         name="invitation-accept",
     ),
+    path("join/<int:workspace_id>", invitations.join, name="join"),
 ]
 
 # Below a workspace: <workspace>/…
@@ -107,6 +108,7 @@ workspace = [
     path("/members/<int:membership_id>/remove", members.member_remove, name="member-remove"),
     path("/leave", members.leave, name="leave"),
     path("/settings", workspace_settings.workspace_settings, name="workspace-settings"),
+    path("/settings/access", workspace_settings.workspace_access, name="workspace-access"),
     path("/delete", workspace_settings.workspace_delete, name="workspace-delete"),
 ]
 

@@ -28,6 +28,17 @@ def change_settings(actor: User, workspace: Workspace, **changes: str | bool) ->
         ) from error
 
 
+def change_access(actor: User, workspace: Workspace, **changes: str | bool) -> None:
+    """Set `needs_read_access` or `is_open_to_readers`, what GitHub's permissions count for here.
+
+    Raises `NotAllowed`.
+    """
+    with people_of(workspace, actor) as own:
+        if not own.is_owner:
+            raise NotAllowed("Only owners decide what GitHub's permissions count for.")
+        _change(actor, workspace, changes)
+
+
 def delete_workspace(actor: User, workspace: Workspace) -> None:
     """Take the workspace away from everybody at once, and delete all that is stored of it.
 

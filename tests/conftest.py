@@ -5,12 +5,14 @@ import shutil
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils.timezone import now
 from pytest_django import DjangoDbBlocker
 from pytest_django.live_server_helper import LiveServer
 
@@ -132,9 +134,13 @@ def installation(db: None, github: GitHubEmulator) -> Installation:
 
 @pytest.fixture
 def agents(acme: Workspace, installation: Installation) -> Repository:
-    """`acme/agents`, connected to Acme and not yet synced."""
+    """`acme/agents`, connected to Acme and not yet synced. GitHub lets Acme's people read it."""
     facts = client_for(installation).repository("acme/agents")
-    return tie_repository(acme, installation, facts)
+    repository = tie_repository(acme, installation, facts)
+    acme.memberships.update(
+        may_read=True, asked_about=repository.pk, ask_again_at=now() + timedelta(minutes=15)
+    )
+    return repository
 
 
 @pytest.fixture

@@ -14,8 +14,10 @@ Role = Membership.Role
 
 
 def join(workspace: Workspace, github: GitHubEmulator, login: str, role: str) -> Membership:
-    """Somebody new in the workspace, who has signed in before."""
+    """Somebody new in the workspace and in the organization, who has signed in before."""
     facts = github.add_user(login, name=login.capitalize())
+    with github.changing():
+        github.account_named("acme").members[facts.id] = "member"
     user = User.objects.create(username=login, github_id=facts.id, github_login=login)
     return Membership.objects.create(workspace=workspace, user=user, role=role)
 

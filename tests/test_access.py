@@ -56,6 +56,8 @@ DOORS = {
     # A token that nobody was given, an invitation that is nobody's.
     "invitations/<str:token>": ("404 404 404 404", "404 404 404 404"),
     "invitations/<int:invitation_id>/accept": ("405 405 405 302", "404 404 404 302"),
+    # Of a workspace that is not open to others; owner and member are in it already.
+    "join/<int:workspace_id>": ("405 405 405 302", "302 302 302 302"),
     # Of a workspace.
     WS: REDIRECT,
     f"{WS}/rollouts": PAGE,
@@ -93,6 +95,7 @@ DOORS = {
     f"{WS}/members/<int:membership_id>/remove": MANAGERS_PAGE_AND_ACTION,
     f"{WS}/leave": PAGE_AND_ACTION,
     f"{WS}/settings": ("200 200 404 302", "422 403 404 302"),
+    f"{WS}/settings/access": ("405 405 405 302", "302 403 404 302"),
     f"{WS}/delete": ("200 403 404 302", "422 403 404 302"),
 }
 OURS = [route for route in DOORS if not route.startswith("accounts/")]
@@ -135,6 +138,7 @@ def path_of(route: str, repository: Repository) -> str:
         "run_id": str(repository.sync_runs.get().pk),
         "membership_id": str(newcomer_in(repository.workspace).pk),
         "invitation_id": "1",
+        "workspace_id": str(repository.workspace_id),
         "token": "nonsense",
     }
     return "/" + re.sub(r"<\w+:(\w+)>", lambda part: values[part[1]], route)

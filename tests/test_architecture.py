@@ -15,7 +15,7 @@ LAYERS = [
     {"audit"},
     {"sync", "forms", "templatetags", "accounts"},
     {"onboarding", "connection", "commands", "memberships"},
-    {"invitations", "workspaces"},
+    {"invitations", "readers", "workspaces"},
     {"views", "cli_api", "management"},
     {"urls"},
 ]

@@ -40,6 +40,8 @@ BY_NUMBER = "/repositories/{number}"
 INSTALLATION = "/app/installations/{installation_id}"
 TOKENS = f"{INSTALLATION}/access_tokens"
 DELIVERY = "/app/hook/deliveries/{delivery_id}"
+AGENTS_ADA = "/repos/acme/agents/collaborators/ada/permission"
+PERMISSION = "/collaborators/{username}/permission"
 MINE = "/user/installations/{installation_id}/repositories"
 SUCCESSES = [
     Case("/app", "/app", "the App"),
@@ -70,6 +72,14 @@ SUCCESSES = [
     Case(BY_NUMBER + "/commits", "/repositories/{agents}/commits", "the installation"),
     Case(BY_NUMBER + "/commits/{ref}", "/repositories/{agents}/commits/main", "the installation"),
     Case(BY_NUMBER + "/installation", "/repositories/{agents}/installation", "the App"),
+    Case(
+        REPOSITORY + PERMISSION,
+        "/repos/acme/agents/collaborators/ada/permission",
+        "the installation",
+    ),
+    Case(REPOSITORY + PERMISSION, "/repos/acme/agents/collaborators/grace/permission", "ada"),
+    Case(BY_NUMBER + PERMISSION, "/repositories/{agents}/collaborators/ada/permission", "ada"),
+    Case("/user/{account_id}", "/user/{person}", "the installation"),
     Case("/user", "/user", "ada"),
     Case("/user/emails", "/user/emails", "ada"),
     Case("/user/installations", "/user/installations", "ada"),
@@ -99,6 +109,9 @@ REFUSALS = [
     Case(REPOSITORY + "/installation", "/repos/acme/former/installation", "the App", 301),
     Case(REPOSITORY + "/installation", "/repos/linus/own/installation", "the App", 404),
     Case(BY_NUMBER, "/repositories/0", "the installation", 404),
+    Case(REPOSITORY + PERMISSION, "/repos/acme/agents/collaborators/x/permission", "ada", 404),
+    Case(REPOSITORY + PERMISSION, "/repos/acme/former/collaborators/ada/permission", "ada", 301),
+    Case("/user/{account_id}", "/user/0", "the installation", 404),
     Case("/user", "/user", "nobody", 401),
     Case("/user", "/user", "the installation", 403),
     Case("/user/emails", "/user/emails", "the installation", 403),
@@ -147,6 +160,7 @@ class World:
             "agents": github.repository_named("acme/agents").id,
             "delivery": github.deliveries[0].number,
             "installation": installed["acme"],
+            "person": github.account_named("ada").id,
             "suspended": resting,
             **installed,
         }

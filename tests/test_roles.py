@@ -44,6 +44,7 @@ MAY = {
     f"{WS}/audit": (OWNERS, EVERYBODY),
     f"{WS}/leave": (EVERYBODY, EVERYBODY),
     f"{WS}/settings": (EVERYBODY, MANAGERS),
+    f"{WS}/settings/access": (EVERYBODY, OWNERS),
     f"{WS}/delete": (OWNERS, OWNERS),
 }
 # What somebody may do to somebody of a role: change it, make an owner, hand over, remove.

@@ -18,6 +18,7 @@ from rollouts_app.github.shapes import (
     DeliveryFacts,
     InstallationFacts,
     InstallationToken,
+    PermissionFacts,
     RepositoryFacts,
     UserFacts,
 )
@@ -138,6 +139,22 @@ class InstallationClient:
         https://docs.github.com/en/rest/users/users#get-a-user
         """
         return self._transport.one(shapes.read_user, "GET", f"/users/{quote(login, safe='')}")
+
+    def person_by_id(self, id: int) -> UserFacts:
+        """Anybody with an account, by its number, which a change of the login leaves alone.
+
+        https://docs.github.com/en/rest/users/users#get-a-user-using-their-id
+        """
+        return self._transport.one(shapes.read_user, "GET", f"/user/{id}")
+
+    def permission(self, full_name: str, login: str) -> PermissionFacts:
+        """What somebody may do with a repository, by whatever way. Needs "Metadata: read".
+
+        `Gone` when there is no such person, or no such repository for the installation.
+        https://docs.github.com/en/rest/collaborators/collaborators#get-repository-permissions-for-a-user
+        """
+        path = f"/repos/{quote(full_name)}/collaborators/{quote(login, safe='')}/permission"
+        return self._transport.one(shapes.read_permission, "GET", path)
 
 
 class UserClient:

@@ -40,6 +40,21 @@ class UserFacts:
 
 
 @dataclass(frozen=True)
+class PermissionFacts:
+    """What somebody may do with a repository: "admin", "write", "read" or "none".
+
+    `user_id` is the number of whom GitHub took the login for; 0 where it does not tell.
+    """
+
+    user_id: int
+    permission: str
+
+    @property
+    def may_read(self) -> bool:
+        return self.permission != "none"
+
+
+@dataclass(frozen=True)
 class InstallationFacts:
     """The App on one account. `suspended_at` is None while it may work, `page` its settings."""
 
@@ -134,6 +149,15 @@ def read_user(answer: Json) -> UserFacts:
         avatar_url=_text(answer.get("avatar_url")),
         type=_text(answer.get("type")),
     )
+
+
+def read_permission(answer: Json) -> PermissionFacts:
+    """https://docs.github.com/en/rest/collaborators/collaborators#get-repository-permissions-for-a-user"""
+    permission = _text(answer["permission"])
+    if not permission:
+        raise ValueError("an empty permission")
+    user = answer.get("user") or {}
+    return PermissionFacts(user_id=_number(user.get("id", 0)), permission=permission)
 
 
 def read_installation(answer: Json) -> InstallationFacts:

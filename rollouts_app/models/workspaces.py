@@ -18,7 +18,7 @@ SLUG_PATTERN = r"^[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?$"
 # First segments of addresses that the server uses, or will, for itself.
 RESERVED_SLUGS = frozenset(
     {
-        "account",
+        *("account", "join"),
         *("accounts", "admin", "api", "assets", "device", "docs", "doctor", "favicon", "github"),
         *("healthz", "help", "invitations", "login", "logout", "metrics", "new", "onboarding"),
         *(
@@ -52,6 +52,10 @@ class Workspace(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     # The zone of all dates on its pages, by its name in the IANA database.
     timezone = models.CharField(max_length=64, default="UTC")
+    # Of a private repository, GitHub has to let members read it, too.
+    needs_read_access = models.BooleanField(default=True)
+    # Whoever GitHub lets read the repository may join as a member.
+    is_open_to_readers = models.BooleanField(default=False)
     # Out of everybody's sight already; deletion waits for a sync that is still running.
     deletion_requested_at = models.DateTimeField(null=True, blank=True)
 
@@ -134,6 +138,11 @@ class Membership(models.Model):
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="memberships")
     role = models.CharField(max_length=10, choices=Role)
     joined_at = models.DateTimeField(auto_now_add=True)
+    # What GitHub said last: whether they may read which repository, and when to ask anew. None
+    # while it has not been asked, or could not be.
+    may_read = models.BooleanField(null=True)
+    asked_about = models.BigIntegerField(null=True)
+    ask_again_at = models.DateTimeField(null=True)
 
     objects = MembershipQuerySet.as_manager()
 
@@ -148,6 +157,10 @@ class Membership(models.Model):
 
     def __str__(self) -> str:
         return f"{self.user} is {self.role} of {self.workspace}"
+
+    def can_read(self, repository: "Repository") -> bool | None:
+        """What GitHub said of this repository; None when it has not said."""
+        return self.may_read if self.asked_about == repository.pk else None
 
     @property
     def is_owner(self) -> bool:

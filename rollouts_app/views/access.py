@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import wraps
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from django.contrib.auth import REDIRECT_FIELD_NAME
@@ -10,19 +10,17 @@ from django.contrib.auth.middleware import LoginRequiredMiddleware as DjangoLogi
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
-from django.shortcuts import redirect, resolve_url
+from django.shortcuts import redirect, render, resolve_url
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme, urlencode
 from django_htmx.http import HttpResponseClientRedirect
 
+from rollouts_app import readers
 from rollouts_app.models import Membership, User, Workspace, WorkspaceSlug
 
 if TYPE_CHECKING:
     from django_htmx.middleware import HtmxDetails
-
-
-Answer = TypeVar("Answer", bound=HttpResponseBase)
 
 
 class PersonRequest(HttpRequest):
@@ -56,11 +54,29 @@ class LoginRequiredMiddleware(DjangoLoginRequired):
         return HttpResponseClientRedirect(f"{resolve_url('account_login')}?{query}")
 
 
-def workspace_page(view: Callable[..., Answer]) -> Callable[..., Answer]:
-    """Finds the workspace through the caller's membership: 404 for everyone else."""
+def workspace_page(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+    """A page that shows what is stored of the workspace's repository: 404 for all but members.
+
+    Members whom GitHub does not let read a private repository are told so instead.
+    """
 
     @wraps(view)
-    def wrapper(request: WorkspaceRequest, workspace: str, **kwargs: Any) -> Answer:
+    def wrapper(request: WorkspaceRequest, **kwargs: Any) -> HttpResponseBase:
+        if readers.is_kept_out(request.membership):
+            return _kept_out(request)
+        return view(request, **kwargs)
+
+    return people_page(wrapper)
+
+
+def people_page(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+    """A page of the workspace itself, whatever GitHub says of its repository.
+
+    Finds the workspace through the caller's membership: 404 for everyone else.
+    """
+
+    @wraps(view)
+    def wrapper(request: WorkspaceRequest, workspace: str, **kwargs: Any) -> HttpResponseBase:
         memberships = request.user.memberships.order_by("workspace__slug")
         request.memberships = memberships.with_repositories()
         found = [each for each in request.memberships if each.workspace.slug == workspace]
@@ -75,6 +91,12 @@ def workspace_page(view: Callable[..., Answer]) -> Callable[..., Answer]:
             return view(request, **kwargs)
 
     return wrapper
+
+
+def _kept_out(request: WorkspaceRequest) -> HttpResponse:
+    repository = request.workspace.repository
+    context = {"repository": repository, "is_refused": request.membership.may_read is False}
+    return render(request, "kept_out.html", context, status=403)
 
 
 def _led_on(request: WorkspaceRequest, slug: str) -> HttpResponse:
@@ -93,16 +115,16 @@ def _led_on(request: WorkspaceRequest, slug: str) -> HttpResponse:
     )
 
 
-def manager_page(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+def manager_page(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
     """A workspace page for owners and admins; members are told who may."""
 
     @wraps(view)
-    def wrapper(request: WorkspaceRequest, **kwargs: Any) -> HttpResponse:
+    def wrapper(request: WorkspaceRequest, **kwargs: Any) -> HttpResponseBase:
         if not request.membership.may_manage_connection:
             raise PermissionDenied("Owners and admins manage this connection.")
         return view(request, **kwargs)
 
-    return workspace_page(wrapper)
+    return people_page(wrapper)
 
 
 def owner_page(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
@@ -114,7 +136,7 @@ def owner_page(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpRespo
             raise PermissionDenied("Only owners of this workspace may see this page.")
         return view(request, **kwargs)
 
-    return workspace_page(wrapper)
+    return people_page(wrapper)
 
 
 def administrator_page(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:

@@ -11,16 +11,30 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from rollouts_app import invitations as flow
+from rollouts_app import readers
 from rollouts_app.memberships import NotPossible
-from rollouts_app.models import Invitation
+from rollouts_app.models import Invitation, Workspace
 from rollouts_app.views.access import PersonRequest
 
 
 @require_safe
 def invitations(request: PersonRequest) -> HttpResponse:
-    """Those that wait for whoever is signed in."""
-    waiting = flow.waiting_for(request.user)
-    return render(request, "invitations/list.html", {"invitations": waiting})
+    """Those that wait for whoever is signed in, and workspaces open to readers of a repository."""
+    context = {
+        "invitations": flow.waiting_for(request.user),
+        "open_workspaces": readers.open_to(request.user),
+    }
+    return render(request, "invitations/list.html", context)
+
+
+@require_POST
+def join(request: PersonRequest, workspace_id: int) -> HttpResponse:
+    """Become a member of a workspace that is open to those who may read its repository."""
+    try:
+        return _welcome(request, readers.join(request.user, workspace_id))
+    except NotPossible as problem:
+        messages.error(request, str(problem))
+        return redirect("invitations")
 
 
 @login_not_required
@@ -47,9 +61,12 @@ def invitation_accept(request: PersonRequest, invitation_id: int) -> HttpRespons
 
 def _accept(request: PersonRequest, found: Invitation) -> HttpResponse:
     try:
-        workspace = flow.accept(request.user, found)
+        return _welcome(request, flow.accept(request.user, found))
     except NotPossible:
         return _page(request, found)
+
+
+def _welcome(request: PersonRequest, workspace: Workspace) -> HttpResponse:
     messages.success(request, f"You belong to {workspace} now.")
     return redirect(f"{reverse('onboarding')}?{urlencode({'workspace': workspace.slug})}")
 

@@ -13,7 +13,7 @@ from rollouts_app.errors import GitHubError
 from rollouts_app.forms import InviteForm
 from rollouts_app.memberships import NotAllowed, NotPossible
 from rollouts_app.models import Invitation
-from rollouts_app.views.access import WorkspaceRequest, workspace_page
+from rollouts_app.views.access import WorkspaceRequest, people_page
 from rollouts_app.views.confirming import go
 from rollouts_app.views.fragments import page, part_asked
 
@@ -26,7 +26,7 @@ CANNOT_ASK = (
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@workspace_page
+@people_page
 def invite(request: WorkspaceRequest) -> HttpResponse:
     """The form, and what becomes of it."""
     if not request.membership.may_invite:
@@ -47,7 +47,7 @@ def invite(request: WorkspaceRequest) -> HttpResponse:
 
 
 @require_POST
-@workspace_page
+@people_page
 def invitation_resend(request: WorkspaceRequest, invitation_id: int) -> HttpResponse:
     """A new link in place of the old one; by e-mail, too, where it went out that way."""
     try:
@@ -61,7 +61,7 @@ def invitation_resend(request: WorkspaceRequest, invitation_id: int) -> HttpResp
 
 
 @require_POST
-@workspace_page
+@people_page
 def invitation_revoke(request: WorkspaceRequest, invitation_id: int) -> HttpResponse:
     """End an invitation that is waiting."""
     try:

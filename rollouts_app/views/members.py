@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from rollouts_app import memberships
 from rollouts_app.invitations import link_of
 from rollouts_app.models import Invitation, Membership
-from rollouts_app.views.access import WorkspaceRequest, workspace_page
+from rollouts_app.views.access import WorkspaceRequest, people_page
 from rollouts_app.views.confirming import Question, ask, go, nothing_to_do
 from rollouts_app.views.fragments import page
 
@@ -21,12 +21,15 @@ GONE = "That person does not belong to this workspace any more."
 
 
 @require_safe
-@workspace_page
+@people_page
 def member_list(request: WorkspaceRequest) -> HttpResponse:
     """Everybody, and for owners and admins the invitations that are waiting."""
     own = request.membership
-    people = request.workspace.memberships.by_role().select_related("user")
-    context: dict[str, Any] = {"rows": [(each, own.may_change(each)) for each in people]}
+    people = list(request.workspace.memberships.by_role().select_related("user"))
+    context: dict[str, Any] = {
+        "rows": [(each, own.may_change(each)) for each in people],
+        "kept_out": _kept_out(request, people),
+    }
     if own.may_invite:
         pending = request.workspace.invitations.pending().select_related("invited_by")
         invitations = list(pending.order_by("-pk"))
@@ -36,7 +39,7 @@ def member_list(request: WorkspaceRequest) -> HttpResponse:
 
 
 @require_POST
-@workspace_page
+@people_page
 def member_role(request: WorkspaceRequest, membership_id: int) -> HttpResponse:
     """Make somebody an admin or a member. Making an owner has an address that asks first."""
     other = _changeable(request, membership_id)
@@ -52,7 +55,7 @@ def member_role(request: WorkspaceRequest, membership_id: int) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@workspace_page
+@people_page
 def member_make_owner(request: WorkspaceRequest, membership_id: int) -> HttpResponse:
     """Ask, then make somebody an owner beside the others."""
     other = _changeable(request, membership_id, by_owner=True)
@@ -79,7 +82,7 @@ def member_make_owner(request: WorkspaceRequest, membership_id: int) -> HttpResp
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@workspace_page
+@people_page
 def member_hand_over(request: WorkspaceRequest, membership_id: int) -> HttpResponse:
     """Ask, then make somebody else an owner and oneself an admin."""
     other = _changeable(request, membership_id, by_owner=True)
@@ -105,7 +108,7 @@ def member_hand_over(request: WorkspaceRequest, membership_id: int) -> HttpRespo
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@workspace_page
+@people_page
 def member_remove(request: WorkspaceRequest, membership_id: int) -> HttpResponse:
     """Ask, then end somebody's membership."""
     other = _changeable(request, membership_id)
@@ -131,7 +134,7 @@ def member_remove(request: WorkspaceRequest, membership_id: int) -> HttpResponse
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@workspace_page
+@people_page
 def leave(request: WorkspaceRequest) -> HttpResponse:
     """Ask, then end one's own membership. The last owner is told what to do first."""
     own, workspace = request.membership, request.workspace
@@ -185,6 +188,15 @@ def _do(request: WorkspaceRequest, deed: Callable[[], object], news: str) -> Htt
     else:
         messages.success(request, news)
     return go(request, _home(request))
+
+
+def _kept_out(request: WorkspaceRequest, people: list[Membership]) -> list[int]:
+    """Those of whom GitHub said last that they may not read the workspace's private repository."""
+    workspace = request.workspace
+    repository = workspace.repository if workspace.needs_read_access else None
+    if repository is None or not repository.is_private:
+        return []
+    return [each.pk for each in people if each.can_read(repository) is False]
 
 
 def _issued(request: WorkspaceRequest, pending: list[Invitation]) -> dict[str, Any]:

@@ -2,22 +2,24 @@
 
 from typing import Any
 
+from django.conf import settings
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, resolve_url
-from django.views.decorators.http import require_http_methods
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_POST
 
 from rollouts_app import workspaces as flow
-from rollouts_app.forms import SettingsForm
+from rollouts_app.forms import AccessForm, SettingsForm
 from rollouts_app.memberships import NotAllowed, NotPossible
-from rollouts_app.views.access import WorkspaceRequest, workspace_page
+from rollouts_app.views.access import WorkspaceRequest, people_page
 from rollouts_app.views.confirming import Question, ask, go
 from rollouts_app.views.fragments import page
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@workspace_page
+@people_page
 def workspace_settings(request: WorkspaceRequest) -> HttpResponse:
     """The settings; owners and admins change them."""
     if request.method != "POST":
@@ -40,8 +42,22 @@ def workspace_settings(request: WorkspaceRequest) -> HttpResponse:
     return _page(request, form)
 
 
+@require_POST
+@people_page
+def workspace_access(request: WorkspaceRequest) -> HttpResponse:
+    """Set what GitHub's permissions count for."""
+    form = AccessForm(request.POST)
+    form.full_clean()
+    try:
+        flow.change_access(request.user, request.workspace, **form.cleaned_data)
+    except NotAllowed as refusal:
+        raise PermissionDenied(str(refusal)) from refusal
+    messages.success(request, "The access rules were saved.")
+    return redirect(_home(request))
+
+
 @require_http_methods(["GET", "HEAD", "POST"])
-@workspace_page
+@people_page
 def workspace_delete(request: WorkspaceRequest) -> HttpResponse:
     """Ask for the workspace's name, then delete it with all that belongs to it."""
     workspace = request.workspace
@@ -80,7 +96,11 @@ def _what_goes(request: WorkspaceRequest) -> str:
 
 
 def _page(request: WorkspaceRequest, form: SettingsForm) -> HttpResponse:
-    context: dict[str, Any] = {"form": form}
+    context: dict[str, Any] = {
+        "form": form,
+        "repository": request.workspace.repository,
+        "join_address": settings.PUBLIC_URL + reverse("invitations"),
+    }
     status = 422 if form.is_bound else 200
     return page(request, "members/settings.html", context, "settings", status)
 

@@ -41,6 +41,21 @@ def repository_installation(call: Call, **names: str) -> Answer:
     return json_answer(call.shapes.installation(installation))
 
 
+@api(ROUTES, "GET", "/repos/{owner}/{name}/collaborators/{login}/permission")
+@api(ROUTES, "GET", "/repositories/{number}/collaborators/{login}/permission")
+def permission(call: Call, login: str, **names: str) -> Answer:
+    """https://docs.github.com/en/rest/collaborators/collaborators
+    #get-repository-permissions-for-a-user
+    """
+    found = find(call, names, f"/collaborators/{login}/permission")
+    if isinstance(found, Answer):
+        return found
+    person = call.world.account_named(login)
+    return json_answer(
+        call.shapes.collaborator(person, call.world.permission(person, found.record))
+    )
+
+
 @api(ROUTES, "GET", "/user")
 def me(call: Call) -> Answer:
     """https://docs.github.com/en/rest/users/users#get-the-authenticated-user"""
@@ -94,6 +109,15 @@ def my_repositories(call: Call, number: str) -> Answer:
     ]
     shapes = [call.shapes.repository(record, may) for record, may in permitted if may]
     return page(call, shapes, counted_list("repositories", len(shapes)))
+
+
+@api(ROUTES, "GET", "/user/{number}")
+def user_by_number(call: Call, number: str) -> Answer:
+    """https://docs.github.com/en/rest/users/users#get-a-user-using-their-id"""
+    account = call.world.state.accounts.get(number_of(number))
+    if account is None:
+        raise Refused(404, NOT_FOUND)
+    return json_answer(call.shapes.person(account))
 
 
 @api(ROUTES, "GET", "/users/{login}")

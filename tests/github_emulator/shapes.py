@@ -120,6 +120,17 @@ class Shapes:
             "updated_at": timestamp(account.created_at),
         }
 
+    def collaborator(self, person: Account, permission: Permission | None) -> Json:
+        """`repository-collaborator-permission`: what somebody may do with a repository."""
+        role = permission or "none"
+        flags = permissions_object(permission or "read")
+        user = {
+            **self.account(person),
+            "permissions": flags if permission else dict.fromkeys(flags, False),
+            "role_name": role,
+        }
+        return {"permission": role, "role_name": role, "user": user}
+
     def organization(self, account: Account) -> Json:
         """`organization-simple`."""
         own = f"{self.api}/orgs/{account.login}"

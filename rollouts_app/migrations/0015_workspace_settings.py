@@ -29,7 +29,7 @@ DROP FUNCTION keep_the_slug_of_a_workspace();
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('rollouts_app', '0010_invitations'),
+        ('rollouts_app', '0014_invitations'),
     ]
 
     operations = [
