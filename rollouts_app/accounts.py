@@ -54,7 +54,7 @@ class GitHubAdapter(DefaultSocialAccountAdapter):
     def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
         if sociallogin.state.get("process") == AuthProcess.CONNECT:
             # A person is one GitHub account: with a second one, neither would be theirs for sure.
-            raise ImmediateHttpResponse(redirect("socialaccount_connections"))
+            raise ImmediateHttpResponse(redirect("account"))
         if sociallogin.is_existing:
             copy_facts(sociallogin.user, sociallogin)
             sociallogin.user.save(update_fields=["github_id", "github_login", "name"])
@@ -86,6 +86,11 @@ def copy_facts(user: User, sociallogin: SocialLogin) -> None:
 def keep_user_token(github_id: str | int, token: str) -> None:
     """Keep the user's own token, encrypted, for an hour at most."""
     vault.keep(f"user-token-{github_id}", token, seconds=USER_TOKEN_SECONDS)
+
+
+def forget_user_token(user: User) -> None:
+    """Forget the user's own GitHub token before its hour is over."""
+    vault.forget(f"user-token-{user.github_id}")
 
 
 def user_token(user: User) -> str | None:

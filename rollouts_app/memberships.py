@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from django.db import transaction
 
 from rollouts_app import audit
+from rollouts_app.accounts import forget_user_token
 from rollouts_app.models import AuditEvent, Membership, User, Workspace
 
 Role = Membership.Role
@@ -102,6 +103,39 @@ def others_own(membership: Membership) -> bool:
     """Whether the workspace has an owner besides this person."""
     owners = membership.workspace.memberships.filter(role=Role.OWNER)
     return owners.exclude(pk=membership.pk).exists()
+
+
+def check_departure(user: User) -> None:
+    """Raise `NotPossible` while something here would be left without an owner, or administrator."""
+    owned = user.memberships.filter(role=Role.OWNER).select_related("workspace")
+    owned = owned.order_by("workspace__slug")
+    left = [each.workspace.slug for each in owned if not others_own(each)]
+    if left:
+        raise NotPossible(
+            f"You are the only owner of {', '.join(left)}. Hand over or delete what is yours alone "
+            "first, then delete your account."
+        )
+    others = User.objects.filter(is_administrator=True).exclude(pk=user.pk)
+    if user.is_administrator and not others.exists():
+        raise NotPossible(
+            "You are the only administrator of this server. Make somebody else one first, then "
+            "delete your account."
+        )
+
+
+def delete_account(user: User) -> None:
+    """Delete the user, with all memberships. Raises `NotPossible` as `check_departure` does."""
+    with transaction.atomic():
+        # In this order everywhere: workspaces, then people.
+        own = Workspace.objects.filter(memberships__user=user).order_by("pk")
+        list(own.select_for_update(no_key=True, of=("self",)))
+        list(User.objects.select_for_update().filter(is_administrator=True).order_by("pk"))
+        check_departure(user)
+        for workspace in own:
+            audit.record(user, Deed.LEFT, str(workspace), workspace=workspace)
+        audit.record(user, Deed.DELETED_ACCOUNT, user.github_login)
+        user.delete()
+    forget_user_token(user)
 
 
 def _other(own: Membership, membership_id: int) -> Membership:

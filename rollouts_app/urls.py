@@ -3,6 +3,7 @@
 from django.urls import include, path
 
 from rollouts_app.views import (
+    account,
     audit,
     branches,
     connection,
@@ -41,6 +42,8 @@ server = [
 ]
 
 people = [
+    path("account", account.account, name="account"),
+    path("account/delete", account.account_delete, name="account-delete"),
     path("invitations", invitations.invitations, name="invitations"),
     path("invitations/<str:token>", invitations.invitation, name="invitation"),
     path(

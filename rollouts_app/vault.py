@@ -29,5 +29,10 @@ def recall(name: str) -> str | None:
     return decrypt(stored) if stored else None
 
 
+def forget(name: str) -> None:
+    """Drop a secret before it expires."""
+    cache.delete(name)
+
+
 def _keys() -> MultiFernet:
     return MultiFernet([Fernet(key) for key in settings.ENCRYPTION_KEYS])

@@ -47,6 +47,9 @@ DOORS = {
     "accounts/social/connections/": FORWARD,
     "accounts/3rdparty/login/error/": ("401 401 401 302", "405 405 405 302"),
     "accounts/3rdparty/": ("200 200 200 302", "200 200 200 302"),
+    "account": ("200 200 200 302", "405 405 405 302"),
+    # The owner is needed; the others have not typed their login.
+    "account/delete": ("200 200 200 302", "422 422 422 302"),
     "onboarding": ("200 200 200 302", "405 405 405 302"),
     "onboarding/workspace": ("405 405 405 302", "422 422 422 302"),
     "onboarding/installed": ("302 302 302 302", "405 405 405 302"),

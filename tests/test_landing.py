@@ -113,7 +113,7 @@ def test_the_user_menu_says_who_is_signed_in(ada: User, acme: Workspace) -> None
 
 
 def test_the_account_page_says_how_one_signs_in(ada: User) -> None:
-    page = page_of(signed_in(ada).get("/accounts/3rdparty/"))
+    page = page_of(signed_in(ada).get("/account"))
     assert page.facts()["Sign-in"] == "GitHub account ada"
     assert page.actions() == []
 

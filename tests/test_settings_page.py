@@ -115,7 +115,7 @@ def test_a_time_zone_is_that_of_all_dates(
     assert first.text == "2 Mar 2026"
     assert opened(linus, SETTINGS).facts() == {"Name": "acme", "Time zone": "Asia/Kolkata"}
     # It ends with the page.
-    assert page_of(client.get("/accounts/3rdparty/")).text(".//dd/time").endswith(" UTC")
+    assert page_of(client.get("/account")).text(".//dd/time").endswith(" UTC")
     assert problem(client, timezone="Mars/Olympus") == ["Choose one of the time zones listed."]
 
 

@@ -44,7 +44,7 @@ def test_it_gives_a_login_taken_over_a_new_account(client: Client, github: GitHu
 
 def test_a_person_is_one_github_account(client: Client, github: GitHubEmulator) -> None:
     sign_in(client, github, "ada")
-    assert sign_in(client, github, "mallory", "?process=connect") == "/accounts/3rdparty/"
+    assert sign_in(client, github, "mallory", "?process=connect") == "/account"
     [account] = SocialAccount.objects.all()
     assert account.uid == str(github.account_named("ada").id)
 
