@@ -53,7 +53,11 @@ class SettingsForm(WorkspaceForm):
         super().__init__(values, initial={"slug": workspace.slug, "timezone": workspace.timezone})
         # What is set stays a choice, also on a machine that does not know it.
         self.zones = sorted({"UTC", workspace.timezone} | available_timezones())
-        del self.fields["slug"].widget.attrs["autofocus"]
+        slug = self.fields["slug"]
+        del slug.widget.attrs["autofocus"]
+        slug.help_text = (
+            f"{slug.help_text} Old ones lead to the new, while this workspace is there."
+        )
 
     def clean_timezone(self) -> str:
         zone: str = self.cleaned_data["timezone"]
