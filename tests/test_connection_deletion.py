@@ -61,6 +61,7 @@ def test_it_deletes_all_that_was_stored_of_a_repository_and_nothing_else(
         "AuditEvent": 1,
         "User": 2,
         "Workspace": 2,
+        "WorkspaceSlug": 2,
         "Membership": 2,
         "Installation": 1,
         "Repository": 1,
