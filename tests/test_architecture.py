@@ -14,25 +14,15 @@ LAYERS = [
     {"models", "github", "gitstore", "catalog"},
     {"audit"},
     {"sync", "forms", "templatetags", "accounts"},
-    {"onboarding", "connection", "commands", "memberships"},
-    {"invitations", "readers", "workspaces"},
+    {"connection", "commands", "memberships"},
+    {"onboarding", "invitations", "readers", "workspaces"},
     {"views", "cli_api", "management"},
     {"urls"},
 ]
 # Helpers of the doors, which the pages among them share.
 SHARED_BY_VIEWS = {
-    *(
-        "access",
-        "arrivals",
-        "asked",
-        "confirming",
-        "filters",
-        "fragments",
-        "freshness",
-        "hints",
-        "history",
-    ),
-    *("rows", "steps", "trouble", "unconnected"),
+    *("access", "arrivals", "asked", "confirming", "filters", "fragments", "freshness", "hints"),
+    *("history", "rows", "steps", "trouble", "unconnected"),
 }
 OUTSIDE = {"apps", "migrations", "__init__"}
 
