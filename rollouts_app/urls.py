@@ -8,6 +8,7 @@ from rollouts_app.views import (
     branches,
     connection,
     deliveries,
+    doctor,
     git_integration,
     home,
     invitations,
@@ -38,6 +39,7 @@ first_steps = [
 ]
 
 server = [
+    path("doctor", doctor.doctor, name="doctor"),
     path("server/audit", audit.server_audit_log, name="server-audit-log"),
 ]
 

@@ -54,6 +54,7 @@ DOORS = {
     "onboarding/workspace": ("405 405 405 302", "422 422 422 302"),
     "onboarding/installed": ("302 302 302 302", "405 405 405 302"),
     # Of the server's administrators, who have to be nobody in a workspace.
+    "doctor": ADMINISTRATORS_PAGE,
     "server/audit": ADMINISTRATORS_PAGE,
     "invitations": ("200 200 200 302", "405 405 405 302"),
     # A token that nobody was given, an invitation that is nobody's.

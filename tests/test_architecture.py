@@ -14,7 +14,7 @@ LAYERS = [
     {"models", "github", "gitstore", "catalog"},
     {"audit"},
     {"sync", "forms", "templatetags", "accounts"},
-    {"connection", "commands", "memberships"},
+    {"connection", "commands", "memberships", "doctor"},
     {"onboarding", "invitations", "readers", "workspaces"},
     {"views", "cli_api", "management"},
     {"urls"},

@@ -6,6 +6,7 @@ Each method is one documented call and returns frozen dataclasses. All raise `Go
 
 import time
 from collections.abc import Iterator
+from datetime import timedelta
 from urllib.parse import quote
 
 import jwt
@@ -16,9 +17,11 @@ from rollouts_app.github import shapes
 from rollouts_app.github.shapes import (
     AppFacts,
     DeliveryFacts,
+    HookFacts,
     InstallationFacts,
     InstallationToken,
     PermissionFacts,
+    RateFacts,
     RepositoryFacts,
     UserFacts,
 )
@@ -49,6 +52,15 @@ class AppClient:
     def app(self) -> AppFacts:
         """https://docs.github.com/en/rest/apps/apps#get-the-authenticated-app"""
         return self._transport.one(shapes.read_app, "GET", "/app")
+
+    @property
+    def ahead(self) -> timedelta | None:
+        """How far this machine's clock is ahead of GitHub's, by its last answer."""
+        return self._transport.ahead
+
+    def hook(self) -> HookFacts:
+        """https://docs.github.com/en/rest/apps/webhooks#get-a-webhook-configuration-for-an-app"""
+        return self._transport.one(shapes.read_hook, "GET", "/app/hook/config")
 
     def installations(self) -> Iterator[InstallationFacts]:
         """https://docs.github.com/en/rest/apps/apps#list-installations-for-the-authenticated-app"""
@@ -132,6 +144,13 @@ class InstallationClient:
         repositories and its paging links lead.
         """
         return self._transport.one(shapes.read_repository, "GET", f"/repositories/{id}")
+
+    def rate(self) -> RateFacts:
+        """What is left of this hour's requests; asking costs none of them.
+
+        https://docs.github.com/en/rest/rate-limit/rate-limit#get-rate-limit-status-for-the-authenticated-user
+        """
+        return self._transport.one(shapes.read_rate, "GET", "/rate_limit")
 
     def person(self, login: str) -> UserFacts:
         """Anybody with an account, by login.

@@ -80,7 +80,7 @@ def _retry_after(value: str | None, now: datetime) -> datetime | None:
         return None
     if value.strip().isdecimal():
         return now + timedelta(seconds=min(int(value), LONGEST_WAIT.total_seconds()))
-    return _http_date(value)
+    return http_date(value)
 
 
 def _reset(value: str | None) -> datetime | None:
@@ -91,7 +91,8 @@ def _reset(value: str | None) -> datetime | None:
         return None
 
 
-def _http_date(value: str) -> datetime | None:
+def http_date(value: str) -> datetime | None:
+    """A date as HTTP's headers write it, in UTC; None when it is none."""
     try:
         moment = parsedate_to_datetime(value)
     except (ValueError, OverflowError):
@@ -101,7 +102,7 @@ def _http_date(value: str) -> datetime | None:
 
 def _skew(headers: Mapping[str, str], now: datetime) -> str:
     """The App's tokens are only valid where the clocks agree, so a wrong clock is named."""
-    at_github = _http_date(headers.get("date", ""))
+    at_github = http_date(headers.get("date", ""))
     if at_github is None or abs(now - at_github) <= CLOCK_TOLERANCE:
         return ""
     seconds = round((now - at_github).total_seconds())

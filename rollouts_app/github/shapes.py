@@ -118,6 +118,24 @@ class DeliveryFacts:
 
 
 @dataclass(frozen=True)
+class HookFacts:
+    """Where the App's webhook is delivered; `url` is empty where there is none."""
+
+    url: str
+    content_type: str
+    has_secret: bool
+
+
+@dataclass(frozen=True)
+class RateFacts:
+    """How many requests one caller has left until `reset_at`, when all of them are there again."""
+
+    limit: int
+    remaining: int
+    reset_at: datetime
+
+
+@dataclass(frozen=True)
 class InstallationToken:
     """A token of one installation, good until `expires_at` (UTC, an hour at most)."""
 
@@ -223,6 +241,25 @@ def read_delivery(answer: Json) -> DeliveryFacts:
         status_code=_number(answer["status_code"]),
         repository_id=_number(answer.get("repository_id") or 0),
         installation_id=_number(answer.get("installation_id") or 0),
+    )
+
+
+def read_hook(answer: Json) -> HookFacts:
+    """https://docs.github.com/en/rest/apps/webhooks#get-a-webhook-configuration-for-an-app"""
+    return HookFacts(
+        url=_text(answer.get("url")),
+        content_type=_text(answer.get("content_type")),
+        has_secret=bool(answer.get("secret")),
+    )
+
+
+def read_rate(answer: Json) -> RateFacts:
+    """https://docs.github.com/en/rest/rate-limit/rate-limit#get-rate-limit-status-for-the-authenticated-user"""
+    core = answer["resources"]["core"]
+    return RateFacts(
+        limit=_number(core["limit"]),
+        remaining=_number(core["remaining"]),
+        reset_at=datetime.fromtimestamp(_number(core["reset"]), UTC),
     )
 
 

@@ -6,7 +6,7 @@ Everything that goes wrong leaves as one of the four errors; callers never see a
 import json
 import time
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 from urllib.parse import urljoin, urlsplit
 
@@ -17,7 +17,7 @@ from urllib3.util import Retry
 
 from rollouts_app.addresses import is_loopback
 from rollouts_app.errors import Unavailable
-from rollouts_app.github.refusals import refusal
+from rollouts_app.github.refusals import http_date, refusal
 from rollouts_app.github.shapes import Json
 
 TIMEOUT = (5, 20)  # seconds: to connect, and between two bytes
@@ -42,6 +42,8 @@ class Transport:
     def __init__(self, api_url: str, token: Callable[[], str]) -> None:
         """`token` gives the bearer token of each request, so that a short-lived one can be made."""
         self._api_url = api_url.rstrip("/")
+        # How far our clock is ahead of GitHub's, as the last answer's Date shows; None before one.
+        self.ahead: timedelta | None = None
         self._session = requests.Session()
         self._session.headers.update(HEADERS)
         self._session.auth = _Bearer(token)
@@ -99,6 +101,8 @@ class Transport:
             with self._session.request(
                 method, address, timeout=TIMEOUT, allow_redirects=False, stream=True
             ) as response:
+                at_github = http_date(response.headers.get("date", ""))
+                self.ahead = datetime.now(UTC) - at_github if at_github else None
                 return response, _body(response, asked)
         except (requests.Timeout, ReadTimeoutError):
             raise Unavailable(f"GitHub did not answer {asked} in time. Try again later.") from None

@@ -32,6 +32,10 @@ class Shelf:
         """The names of the caches there are."""
         return {folder.path.name for folder in self._folders()}
 
+    def size(self) -> int:
+        """What all of them take of the disk, in bytes."""
+        return sum(folder.size() for folder in self._folders())
+
     def keep_only(self, names: Collection[str]) -> list[str]:
         """Remove all other caches, and what killed processes left; gives the names removed."""
         for doomed in self._path.glob(f"*{DOOMED}"):
