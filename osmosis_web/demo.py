@@ -126,6 +126,7 @@ class Demo:
             "PUBLIC_URL": self.url,
             "DATA_DIR": str(self.data),
             "GITHUB_URL": self.github_url,
+            "SIGN_IN": "everybody",
             "GITHUB_APP_ID": str(app["id"]),
             "GITHUB_APP_SLUG": app["slug"],
             "GITHUB_APP_CLIENT_ID": app["client_id"],

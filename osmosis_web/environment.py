@@ -35,3 +35,23 @@ def env_secret(name: str, default: str | None = None) -> str:
     except OSError as error:
         reason = f"{name}_FILE names {path}, which cannot be read: {error.strerror}."
         raise ImproperlyConfigured(reason) from error
+
+
+def env_choice(name: str, default: str, *allowed: str) -> str:
+    """The variable's text, which must be one of those allowed."""
+    text = env(name, default)
+    if text not in allowed:
+        raise ImproperlyConfigured(f"{name} must be one of {', '.join(allowed)}, not {text!r}.")
+    return text
+
+
+def env_all_or_none(values: dict[str, str]) -> None:
+    """Refuse to start with a part of what only works as a whole, naming what is missing."""
+    missing = [name for name, value in values.items() if not value]
+    if missing and len(missing) < len(values):
+        given = ", ".join(name for name in values if name not in missing)
+        raise ImproperlyConfigured(
+            f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} not set, but {given} "
+            f"{'is' if len(values) - len(missing) == 1 else 'are'}. Set all of them to use an App "
+            "that exists, or none to have one made at /setup (docs/configuration.md)."
+        )

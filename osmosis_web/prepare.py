@@ -44,6 +44,7 @@ def prepare(*commands: str) -> None:
     psycopg.connect(**connection.get_connection_params(), connect_timeout=10).close()
     with one_at_a_time():
         for command in commands:
+            # What is for people to read, such as the link of the first run, is said on stderr.
             call_command(command, stdout=StringIO(), **OPTIONS.get(command, {}))
 
 

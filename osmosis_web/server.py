@@ -94,7 +94,7 @@ def run(what: str, *, with_worker: bool) -> None:
     host, _, port = bind.rpartition(":")
     if port.isdecimal() and "." in host and not port_is_free(host, int(port)):
         sys.exit(f"{bind} is in use by another program, or not ours to use. Set PORT or BIND.")
-    prepare("check", "migrate", "collectstatic")
+    prepare("check", "migrate", "collectstatic", "setup_link")
     if with_worker:
         supervise(database, worker, Program("web", web_command(bind)))
     # In our place, it keeps the lock of the embedded PostgreSQL.

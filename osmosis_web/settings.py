@@ -7,7 +7,7 @@ import dj_database_url
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
-from osmosis_web.environment import env, env_int, env_secret
+from osmosis_web.environment import env, env_all_or_none, env_choice, env_int, env_secret
 from osmosis_web.mail import mail_server
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -32,12 +32,29 @@ CSRF_TRUSTED_ORIGINS = [PUBLIC_URL]
 # The repository host. Anything but github.com is taken as GitHub Enterprise: pages and git at the
 # root, the API under /api/v3.
 GITHUB_URL = env("GITHUB_URL", "https://github.com").rstrip("/")
-GITHUB_APP_ID = env("GITHUB_APP_ID")
-GITHUB_APP_SLUG = env("GITHUB_APP_SLUG")
-GITHUB_APP_CLIENT_ID = env("GITHUB_APP_CLIENT_ID")
-GITHUB_APP_CLIENT_SECRET = env_secret("GITHUB_APP_CLIENT_SECRET")
-GITHUB_APP_PRIVATE_KEY = env_secret("GITHUB_APP_PRIVATE_KEY")
-GITHUB_APP_WEBHOOK_SECRET = env_secret("GITHUB_APP_WEBHOOK_SECRET")
+
+# The GitHub App, when somebody made it by hand. All or none: without them it is made at /setup.
+GITHUB_APP_ID = env("GITHUB_APP_ID", "")
+GITHUB_APP_SLUG = env("GITHUB_APP_SLUG", "")
+GITHUB_APP_CLIENT_ID = env("GITHUB_APP_CLIENT_ID", "")
+GITHUB_APP_CLIENT_SECRET = env_secret("GITHUB_APP_CLIENT_SECRET", "")
+GITHUB_APP_PRIVATE_KEY = env_secret("GITHUB_APP_PRIVATE_KEY", "")
+GITHUB_APP_WEBHOOK_SECRET = env_secret("GITHUB_APP_WEBHOOK_SECRET", "")
+# While the webhook secret is changed, deliveries signed with the one before count as well.
+GITHUB_APP_FORMER_WEBHOOK_SECRET = env_secret("GITHUB_APP_FORMER_WEBHOOK_SECRET", "")
+env_all_or_none(
+    {
+        "GITHUB_APP_ID": GITHUB_APP_ID,
+        "GITHUB_APP_SLUG": GITHUB_APP_SLUG,
+        "GITHUB_APP_CLIENT_ID": GITHUB_APP_CLIENT_ID,
+        "GITHUB_APP_CLIENT_SECRET": GITHUB_APP_CLIENT_SECRET,
+        "GITHUB_APP_PRIVATE_KEY": GITHUB_APP_PRIVATE_KEY,
+        "GITHUB_APP_WEBHOOK_SECRET": GITHUB_APP_WEBHOOK_SECRET,
+    }
+)
+
+# Who may sign in until an administrator has chosen on /server.
+SIGN_IN = env_choice("SIGN_IN", "invited", "invited", "everybody")
 
 # How often the heads of a repository are compared when no webhook comes, in seconds.
 SYNC_INTERVAL_SECONDS = env_int("SYNC_INTERVAL_SECONDS", 300)
@@ -79,6 +96,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "rollouts_app.views.setup_first.SetupFirstMiddleware",
     "rollouts_app.views.access.LoginRequiredMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
@@ -157,7 +175,6 @@ SOCIALACCOUNT_ONLY = True
 SOCIALACCOUNT_QUERY_EMAIL = False
 SOCIALACCOUNT_PROVIDERS = {
     "github": {
-        "APPS": [{"client_id": GITHUB_APP_CLIENT_ID, "secret": GITHUB_APP_CLIENT_SECRET}],
         "OAUTH_PKCE_ENABLED": True,
         # allauth takes any GITHUB_URL for GitHub Enterprise, and github.com for granted.
         **({} if GITHUB_URL == "https://github.com" else {"GITHUB_URL": GITHUB_URL}),

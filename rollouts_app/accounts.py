@@ -1,19 +1,27 @@
 """Sign-in with GitHub: allauth's adapters, and the user's token for connecting a repository."""
 
+import re
 from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.core.exceptions import ImmediateHttpResponse
 from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
-from allauth.socialaccount.models import SocialLogin
+from allauth.socialaccount.models import SocialApp, SocialLogin
 from allauth.socialaccount.providers.base import AuthProcess
+from django.contrib import messages
 from django.db import IntegrityError, transaction
 from django.http import HttpRequest
-from django.shortcuts import redirect
+from django.shortcuts import redirect, render
 
-from rollouts_app import audit, vault
+from rollouts_app import audit, github_app, policy, setup_token, vault
 from rollouts_app.models import User
 
+# Where somebody who comes by an invitation's link goes after signing in.
+INVITATION = re.compile(r"/invitations/(?P<token>[A-Za-z0-9_-]+)")
+FIRST_ADMINISTRATOR = (
+    "You look after this server from now on. Who else may sign in is set on the Server page, in "
+    "your menu."
+)
 # GitHub's user tokens last eight hours; connecting a repository takes minutes.
 USER_TOKEN_SECONDS = 3600
 
@@ -25,13 +33,25 @@ class AccountAdapter(DefaultAccountAdapter):
         return False
 
     def login(self, request: HttpRequest, user: User) -> None:
+        shown = request.session.get(setup_token.SHOWN, "")
         with transaction.atomic():
             super().login(request, user)
             audit.record(user, audit.Deed.SIGNED_IN, by="GitHub")
+            if shown and setup_token.claim(shown, user):
+                messages.success(request, FIRST_ADMINISTRATOR)
 
 
 class GitHubAdapter(DefaultSocialAccountAdapter):
     """Whoever GitHub vouches for gets an account, which follows the login's renames."""
+
+    def list_apps(
+        self, request: HttpRequest, provider: str | None = None, client_id: str | None = None
+    ) -> list[SocialApp]:
+        """Our GitHub App, wherever its credentials come from."""
+        app = github_app.known()
+        if app is None:
+            return []
+        return [SocialApp(provider="github", client_id=app.client_id, secret=app.client_secret)]
 
     def is_open_for_signup(self, request: HttpRequest, sociallogin: SocialLogin) -> bool:
         return True
@@ -58,7 +78,25 @@ class GitHubAdapter(DefaultSocialAccountAdapter):
         if sociallogin.is_existing:
             copy_facts(sociallogin.user, sociallogin)
             sociallogin.user.save(update_fields=["github_id", "github_login", "name"])
+        self._check_policy(request, sociallogin)
         keep_user_token(sociallogin.account.uid, sociallogin.token.token)
+
+    def _check_policy(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
+        """Let nobody in whom the administrators have not; whoever sets the server up comes in."""
+        if setup_token.is_held(request.session):
+            return
+        user, login = sociallogin.user, sociallogin.account.extra_data["login"]
+        invitation = INVITATION.fullmatch(sociallogin.state.get("next") or "")
+        token = invitation["token"] if invitation else ""
+        if not policy.may_sign_in(user, sociallogin.token.token, token):
+            audit.record(
+                user if user.pk else None,
+                audit.Deed.WAS_REFUSED,
+                f"sign-in of {login}",
+                why="not invited",
+            )
+            page = render(request, "refused.html", {"login": login}, status=403)
+            raise ImmediateHttpResponse(page)
 
     def save_user(
         self, request: HttpRequest, sociallogin: SocialLogin, form: Any | None = None

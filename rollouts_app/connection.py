@@ -15,6 +15,7 @@ from rollouts_app.accounts import user_token
 from rollouts_app.errors import Denied, Gone
 from rollouts_app.github import InstallationFacts, RepositoryFacts, UserClient, api_url
 from rollouts_app.models import Installation, Repository, User, Workspace
+from rollouts_app.refusals import NotPossible, SignInAgain
 from rollouts_app.sync import removal
 from rollouts_app.sync.installations import store_installation
 from rollouts_app.sync.tasks import ring
@@ -23,14 +24,6 @@ NOT_SHOWN = (
     "GitHub does not show you this repository through the App. "
     "Grant the App access to it on GitHub, then choose it here."
 )
-
-
-class NotPossible(Exception):
-    """What was asked for cannot be done. The message is a sentence for the person who asked."""
-
-
-class SignInAgain(Exception):
-    """GitHub has to be asked in the person's own name, and their token has expired."""
 
 
 @dataclass(frozen=True)

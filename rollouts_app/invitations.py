@@ -17,9 +17,10 @@ from rollouts_app import audit, vault
 from rollouts_app.accounts import user_token
 from rollouts_app.errors import Gone
 from rollouts_app.github import InstallationClient, UserClient, UserFacts, api_url
-from rollouts_app.memberships import NotAllowed, NotPossible, people_of
+from rollouts_app.memberships import people_of
 from rollouts_app.models import AuditEvent, Invitation, Membership, User, Workspace
 from rollouts_app.models.invitations import new_invitation
+from rollouts_app.refusals import NotAllowed, NotPossible, SignInAgain
 from rollouts_app.sync.clients import client_for
 
 Deed = AuditEvent.Deed
@@ -27,10 +28,6 @@ Deed = AuditEvent.Deed
 # How long whoever made a link can read it again, in seconds. Only its hash is stored for good.
 LINK_SECONDS = 600
 LOGIN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]{0,98}[A-Za-z0-9_])?")
-
-
-class CannotAsk(Exception):
-    """GitHub can be asked about logins neither by the App nor in the person's own name."""
 
 
 @dataclass
@@ -67,8 +64,8 @@ def invite(
 def invite_logins(actor: User, workspace: Workspace, role: str, logins: list[str]) -> Answers:
     """Invite GitHub accounts, each by an invitation that is good for it alone.
 
-    GitHub says whether there are such people. Raises `NotAllowed`, `CannotAsk` or a `GitHubError`,
-    then nobody is invited.
+    GitHub says whether there are such people. Raises `NotAllowed`, `SignInAgain` or a
+    `GitHubError`, then nobody is invited.
     """
     answers = Answers()
     client = _client(actor, workspace)
@@ -233,7 +230,7 @@ def _client(actor: User, workspace: Workspace) -> InstallationClient | UserClien
         return client_for(workspace.repository.installation)
     token = user_token(actor)
     if token is None:
-        raise CannotAsk
+        raise SignInAgain
     return UserClient(api_url(settings.GITHUB_URL), token)
 
 

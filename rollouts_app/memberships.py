@@ -12,6 +12,7 @@ from django.db import transaction
 from rollouts_app import audit
 from rollouts_app.accounts import forget_user_token
 from rollouts_app.models import AuditEvent, Membership, User, Workspace
+from rollouts_app.refusals import NotAllowed, NotPossible
 
 Role = Membership.Role
 Deed = AuditEvent.Deed
@@ -19,14 +20,6 @@ Deed = AuditEvent.Deed
 LAST_OWNER = (
     "{workspace} would be left without an owner. Hand it over to somebody first, or delete it."
 )
-
-
-class NotAllowed(Exception):
-    """The person's role does not allow it. The message is a sentence for them."""
-
-
-class NotPossible(Exception):
-    """It cannot be done as things stand. The message is a sentence for whoever asked."""
 
 
 @contextmanager

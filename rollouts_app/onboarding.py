@@ -13,12 +13,13 @@ from django.conf import settings
 from django.core.cache import cache
 from django.db import IntegrityError, transaction
 
-from rollouts_app import audit
+from rollouts_app import audit, github_app
 from rollouts_app.addresses import new_installation_page
-from rollouts_app.connection import NotPossible, SignInAgain, client_of
+from rollouts_app.connection import client_of
 from rollouts_app.errors import Denied, Gone
 from rollouts_app.github import InstallationFacts, RepositoryFacts, UserClient
 from rollouts_app.models import Membership, Repository, User, Workspace
+from rollouts_app.refusals import NotPossible, SignInAgain
 
 # How long someone may take on GitHub's installation page, in seconds.
 STATE_SECONDS = 3600
@@ -92,7 +93,7 @@ def installation_address(user: User, workspace: Workspace) -> str:
     state = secrets.token_urlsafe(24)
     kept = _KeptState(user.pk, workspace.pk, time() + STATE_SECONDS)
     cache.set(_name_of_state(state), kept, timeout=REMEMBERED_SECONDS)
-    return new_installation_page(settings.GITHUB_URL, settings.GITHUB_APP_SLUG, state)
+    return new_installation_page(settings.GITHUB_URL, github_app.credentials().slug, state)
 
 
 def return_by_state(user: User, state: str) -> Return:

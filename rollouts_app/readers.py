@@ -14,9 +14,9 @@ from django.utils.timezone import now
 from rollouts_app import audit
 from rollouts_app.errors import GitHubError, Gone, RateLimited
 from rollouts_app.github import InstallationClient
-from rollouts_app.memberships import NotPossible
 from rollouts_app.models import AuditEvent, Membership, Repository, User, Workspace
 from rollouts_app.models.repositories import RepositoryQuerySet
+from rollouts_app.refusals import NotPossible
 from rollouts_app.sync.clients import client_for
 
 log = logging.getLogger(__name__)

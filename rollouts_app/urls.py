@@ -17,6 +17,8 @@ from rollouts_app.views import (
     new_rollout,
     onboarding,
     rollouts,
+    server,
+    setup,
     syncs,
     webhooks,
     workspace_settings,
@@ -38,7 +40,20 @@ first_steps = [
     path("onboarding/installed", onboarding.installed, name="installed"),
 ]
 
-server = [
+server_pages = [
+    path("setup", setup.setup, name="setup"),
+    path("setup/begin", setup.setup_begin, name="setup-begin"),
+    path("setup/app", setup.setup_app, name="setup-app"),
+    path("setup/created", setup.setup_created, name="setup-created"),
+    path("server", server.server, name="server"),
+    path("server/secret", server.server_secret, name="server-secret"),
+    path("server/administrators", server.administrator_add, name="administrator-add"),
+    path(
+        "server/administrators/remove",
+        server.administrator_remove,
+        name="administrator-remove",
+    ),
+    path("login/<str:token>", server.login_link, name="login-link"),
     path("doctor", doctor.doctor, name="doctor"),
     path("server/audit", audit.server_audit_log, name="server-audit-log"),
 ]
@@ -121,7 +136,7 @@ urlpatterns = [
     *front,
     *machines,
     *first_steps,
-    *server,
+    *server_pages,
     *people,
     path("<slug:workspace>", include(workspace)),
 ]

@@ -4,8 +4,9 @@ from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
 
 from rollouts_app import audit
-from rollouts_app.memberships import NotAllowed, NotPossible, people_of
+from rollouts_app.memberships import people_of
 from rollouts_app.models import AuditEvent, User, Workspace
+from rollouts_app.refusals import NotAllowed, NotPossible
 from rollouts_app.sync import removal
 
 Deed = AuditEvent.Deed

@@ -38,6 +38,7 @@ os.environ |= {
     "SECRET_KEY": "only for tests",
     "ENCRYPTION_KEYS": Fernet.generate_key().decode(),
     "DATA_DIR": str(FOLDER),
+    "SIGN_IN": "everybody",
     "GITHUB_URL": EMULATOR.url,
     "GITHUB_APP_ID": str(EMULATOR.app.id),
     "GITHUB_APP_SLUG": EMULATOR.app.slug,

@@ -23,6 +23,7 @@ PAGE_AND_ACTION = ("200 200 404 302", "302 302 404 302")
 MANAGERS_ACTION = ("405 405 405 302", "302 403 404 302")
 OWNERS_PAGE = ("200 403 404 302", "405 405 405 302")
 ADMINISTRATORS_PAGE = ("404 404 404 302", "405 405 405 302")
+ADMINISTRATORS_ACTION = ("405 405 405 302", "404 404 404 302")
 MANAGERS_PAGE_AND_ACTION = ("200 403 404 302", "302 403 404 302")
 FORWARD = ("301 301 301 302", "301 301 301 302")
 WS = "<slug:workspace>"
@@ -33,6 +34,13 @@ DOORS = {
     "healthz": ("200 200 200 200", "405 405 405 405"),
     "theme": ("405 405 405 405", "302 302 302 302"),
     "webhooks/github": ("405 405 405 405", "401 401 401 401"),
+    # The first run: nobody is an administrator here, and nobody has shown the token.
+    "setup": ("200 200 200 200", "405 405 405 405"),
+    "setup/begin": ("405 405 405 405", "422 422 422 422"),
+    "setup/app": ("405 405 405 405", "302 302 302 302"),
+    "setup/created": ("302 302 302 302", "405 405 405 405"),
+    # A link that was never made.
+    "login/<str:token>": ("410 410 410 410", "410 410 410 410"),
     "accounts/login/": ("302 302 302 200", "403 403 403 403"),
     "accounts/logout/": ("200 200 200 302", "302 302 302 302"),
     "accounts/inactive/": ("200 200 200 200", "405 405 405 405"),
@@ -55,6 +63,10 @@ DOORS = {
     "onboarding/installed": ("302 302 302 302", "405 405 405 302"),
     # Of the server's administrators, who have to be nobody in a workspace.
     "doctor": ADMINISTRATORS_PAGE,
+    "server": ("404 404 404 302", "404 404 404 302"),
+    "server/secret": ADMINISTRATORS_ACTION,
+    "server/administrators": ADMINISTRATORS_ACTION,
+    "server/administrators/remove": ADMINISTRATORS_ACTION,
     "server/audit": ADMINISTRATORS_PAGE,
     "invitations": ("200 200 200 302", "405 405 405 302"),
     # A token that nobody was given, an invitation that is nobody's.
@@ -102,7 +114,7 @@ DOORS = {
     f"{WS}/settings/access": ("405 405 405 302", "302 403 404 302"),
     f"{WS}/delete": ("200 403 404 302", "422 403 404 302"),
 }
-OURS = [route for route in DOORS if not route.startswith("accounts/")]
+OURS = [route for route in DOORS if not route.startswith(("accounts/", "setup"))]
 
 
 def routes(resolver: URLResolver, prefix: str = "") -> Iterator[str]:

@@ -10,6 +10,7 @@ from django.test import Client
 from rollouts_app import memberships
 from rollouts_app.accounts import user_token
 from rollouts_app.models import AuditEvent, Membership, User, Workspace
+from rollouts_app.refusals import NotPossible
 from tests.conftest import Browser
 from tests.connection import in_another_thread
 from tests.github_emulator import GitHubEmulator
@@ -93,7 +94,7 @@ def test_two_owners_who_delete_themselves_at_once_leave_one(
         start.wait(10)
         try:
             memberships.delete_account(user)
-        except memberships.NotPossible as problem:
+        except NotPossible as problem:
             refusals.append(str(problem))
 
     for thread in [in_another_thread(partial(go, user)) for user in (ada, linus)]:

@@ -10,11 +10,13 @@ ROOT = Path(__file__).resolve().parent.parent
 APP = ROOT / "rollouts_app"
 
 LAYERS = [
-    {"errors", "vault", "addresses"},
+    {"errors", "refusals", "vault", "addresses"},
     {"models", "github", "gitstore", "catalog"},
-    {"audit"},
+    {"audit", "github_app"},
+    {"policy", "setup_token"},
     {"sync", "forms", "templatetags", "accounts"},
-    {"connection", "commands", "memberships", "doctor"},
+    {"connection", "commands", "memberships", "doctor", "github_setup", "administrators"},
+    {"server_forms"},
     {"onboarding", "invitations", "readers", "workspaces"},
     {"views", "cli_api", "management"},
     {"urls"},
@@ -22,7 +24,7 @@ LAYERS = [
 # Helpers of the doors, which the pages among them share.
 SHARED_BY_VIEWS = {
     *("access", "arrivals", "asked", "confirming", "filters", "fragments", "freshness", "hints"),
-    *("history", "rows", "steps", "trouble", "unconnected"),
+    *("history", "rows", "setup_first", "steps", "trouble", "unconnected"),
 }
 OUTSIDE = {"apps", "migrations", "__init__"}
 

@@ -4,13 +4,7 @@ import pytest
 from django.db import IntegrityError, connection, transaction
 from django.utils.timezone import now
 
-from rollouts_app.connection import (
-    NotPossible,
-    delete_kept,
-    disconnect,
-    disconnect_and_delete,
-    tie_repository,
-)
+from rollouts_app.connection import delete_kept, disconnect, disconnect_and_delete, tie_repository
 from rollouts_app.models import (
     Branch,
     Installation,
@@ -18,6 +12,7 @@ from rollouts_app.models import (
     User,
     Workspace,
 )
+from rollouts_app.refusals import NotPossible
 from rollouts_app.sync import engine
 from rollouts_app.sync.clients import client_for
 from rollouts_app.sync.upkeep import finish_disconnections

@@ -131,7 +131,10 @@ def test_it_names_a_key_that_is_none(ada: User, settings: Settings) -> None:
 def test_it_names_another_apps_slug(ada: User, settings: Settings) -> None:
     settings.GITHUB_APP_SLUG = "another"
     state, text = finding(ada, "Private key")
-    assert (state, text.split(" To do")[0].endswith("GITHUB_APP_SLUG is another.")) == (WRONG, True)
+    assert (state, text.split(" To do")[0].endswith("this server's App is another.")) == (
+        WRONG,
+        True,
+    )
 
 
 def test_it_names_a_missing_permission_and_event(

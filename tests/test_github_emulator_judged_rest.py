@@ -39,12 +39,14 @@ REPOSITORY = "/repos/{owner}/{repo}"
 BY_NUMBER = "/repositories/{number}"
 INSTALLATION = "/app/installations/{installation_id}"
 TOKENS = f"{INSTALLATION}/access_tokens"
+CONVERSIONS = "/app-manifests/{code}/conversions"
 DELIVERY = "/app/hook/deliveries/{delivery_id}"
 AGENTS_ADA = "/repos/acme/agents/collaborators/ada/permission"
 PERMISSION = "/collaborators/{username}/permission"
 MINE = "/user/installations/{installation_id}/repositories"
 SUCCESSES = [
     Case("/app", "/app", "the App"),
+    Case(CONVERSIONS, "/app-manifests/{code}/conversions", "nobody", 201, "POST"),
     Case("/app/hook/config", "/app/hook/config", "the App"),
     Case("/app/hook/deliveries", "/app/hook/deliveries?per_page=2", "the App"),
     Case(DELIVERY, "/app/hook/deliveries/{delivery}", "the App"),
@@ -94,6 +96,7 @@ REFUSALS = [
     Case(INSTALLATION, "/app/installations/0", "the App", 404),
     Case(TOKENS, "/app/installations/{suspended}/access_tokens", "the App", 403, "POST"),
     Case(TOKENS, "/app/installations/0/access_tokens", "the App", 404, "POST"),
+    Case(CONVERSIONS, "/app-manifests/none/conversions", "nobody", 404, "POST"),
     Case(TOKENS, "/app/installations/{installation}/access_tokens?none", "the App", 422, "POST"),
     Case("/installation/repositories", "/installation/repositories", "ada", 403),
     Case("/installation/repositories", "/installation/repositories", "the suspended", 403),
@@ -156,7 +159,9 @@ class World:
         github.set_policy("listed", "ip allow list")
         github.suspend(resting)
         github.uninstall(left)
-        self.numbers = {
+        github.app.conversion_code = "c0de"
+        self.numbers: dict[str, int | str] = {
+            "code": "c0de",
             "agents": github.repository_named("acme/agents").id,
             "delivery": github.deliveries[0].number,
             "installation": installed["acme"],

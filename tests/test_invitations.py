@@ -9,8 +9,8 @@ from django.test import Client
 from django.utils.timezone import now
 
 from rollouts_app import invitations as flow
-from rollouts_app.memberships import NotPossible
 from rollouts_app.models import AuditEvent, Invitation, User, Workspace
+from rollouts_app.refusals import NotPossible
 from rollouts_app.templatetags.rollouts import ago
 from tests.connection import in_another_thread, press
 from tests.github_emulator import GitHubEmulator

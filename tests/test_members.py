@@ -8,6 +8,7 @@ from django.test import Client
 
 from rollouts_app import memberships
 from rollouts_app.models import AuditEvent, Membership, Repository, User, Workspace
+from rollouts_app.refusals import NotAllowed, NotPossible
 from tests.connection import in_another_thread, press
 from tests.github_emulator import GitHubEmulator
 from tests.members import MEMBERS, Role, deed, join, menu_of, opened, roles, shown, signed_in
@@ -169,7 +170,7 @@ def test_two_owners_who_leave_at_once_leave_one(
         start.wait(10)
         try:
             memberships.leave(user, acme)
-        except memberships.NotPossible as refusal:
+        except NotPossible as refusal:
             refusals.append(str(refusal))
 
     for thread in [in_another_thread(partial(go, user)) for user in (ada, linus)]:
@@ -191,7 +192,7 @@ def test_two_owners_who_remove_each_other_leave_one(
         start.wait(10)
         try:
             memberships.remove(user, acme, other.pk)
-        except memberships.NotAllowed as refusal:
+        except NotAllowed as refusal:
             refusals.append(str(refusal))
 
     pairs = ((ada, member), (linus, own))

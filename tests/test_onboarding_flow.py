@@ -9,9 +9,10 @@ from django.db import DataError, IntegrityError, connections
 
 from rollouts_app import connection, onboarding
 from rollouts_app.accounts import keep_user_token
-from rollouts_app.connection import NotPossible, SignInAgain, tie_repository
+from rollouts_app.connection import tie_repository
 from rollouts_app.models import Installation, Membership, Repository, User, Workspace
 from rollouts_app.onboarding import Return, StateFault
+from rollouts_app.refusals import NotPossible, SignInAgain
 from rollouts_app.sync.clients import client_for
 from tests.github_emulator import GitHubEmulator
 

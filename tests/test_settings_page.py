@@ -7,7 +7,6 @@ from django.db import IntegrityError, transaction
 from django.test import Client
 
 from rollouts_app import workspaces
-from rollouts_app.memberships import NotAllowed
 from rollouts_app.models import (
     AuditEvent,
     Catalog,
@@ -18,6 +17,7 @@ from rollouts_app.models import (
     Workspace,
     WorkspaceSlug,
 )
+from rollouts_app.refusals import NotAllowed
 from rollouts_app.sync.locks import repository_lock
 from rollouts_app.sync.upkeep import finish_disconnections
 from tests.connection import in_another_thread, press, rows

@@ -19,6 +19,7 @@ from django.utils.timezone import now
 from procrastinate.contrib.django.models import ProcrastinateWorker
 
 from osmosis_web import __version__
+from rollouts_app import github_app
 from rollouts_app.doctor.facts import Disk, Facts, Heard, Place, Queue, Seen
 from rollouts_app.doctor.lines import Line
 from rollouts_app.errors import GitHubError, Unavailable
@@ -39,17 +40,13 @@ LEFT JOIN LATERAL (
 ) told ON true
 WHERE job.status = 'todo' AND coalesce(job.scheduled_at, now()) <= now()
 """
-SECRETS = (
-    *("SECRET_KEY", "GITHUB_APP_CLIENT_SECRET", "GITHUB_APP_PRIVATE_KEY"),
-    "GITHUB_APP_WEBHOOK_SECRET",
-)
 
 Question = Callable[[], Any]
 
 
 def facts_now(seen: Seen | None) -> Facts:
     """Everything, within little more than PATIENCE_SECONDS. `seen` is None on a terminal."""
-    client = app_client()
+    app, client = github_app.credentials(), app_client()
     connected = Repository.objects.connected().values("installation")
     installations = list(Installation.objects.filter(pk__in=connected).order_by("account_login"))
     usable = [each for each in installations if each.is_usable][:MOST_ACCOUNTS]
@@ -69,8 +66,10 @@ def facts_now(seen: Seen | None) -> Facts:
         now=now(),
         public_url=settings.PUBLIC_URL,
         github_url=settings.GITHUB_URL,
-        app_id=str(settings.GITHUB_APP_ID),
-        app_slug=settings.GITHUB_APP_SLUG,
+        app_id=app.app_id,
+        app_slug=app.slug,
+        is_app_from_environment=app.is_from_environment,
+        has_webhook=app.has_webhook,
         trusted_proxies=settings.TRUSTED_PROXY_COUNT,
         seen=seen,
         app=answers["app"],
@@ -122,7 +121,10 @@ def report(lines: list[Line]) -> str:
         + [f"[{each.state}] {each.name}: {each.text} {each.fix}".rstrip() for each in lines]
     )
     database = str(settings.DATABASES["default"].get("PASSWORD") or "")
-    secrets = [*(getattr(settings, name) for name in SECRETS), *settings.ENCRYPTION_KEYS, database]
+    secrets = [
+        *(settings.SECRET_KEY, *github_app.credentials().secrets),
+        *(*settings.ENCRYPTION_KEYS, settings.EMAIL_HOST_PASSWORD, database),
+    ]
     for secret in filter(None, secrets):
         text = text.replace(secret, "<removed>")
     return text

@@ -68,6 +68,8 @@ class Facts:
     github_url: str
     app_id: str
     app_slug: str
+    is_app_from_environment: bool
+    has_webhook: bool
     trusted_proxies: int
     seen: Seen | None
     app: AppFacts | GitHubError

@@ -44,8 +44,10 @@ def key(facts: Facts) -> Line:
             return bad(
                 name,
                 str(facts.app),
-                f"Make a new key on the App's page ({_app_page(facts)}) and set it, with the App's"
-                " number, as GITHUB_APP_PRIVATE_KEY and GITHUB_APP_ID.",
+                f"Make a new key on the App's page ({_app_page(facts)}), and set it "
+                + _place(
+                    facts, "as GITHUB_APP_PRIVATE_KEY, with the App's number as GITHUB_APP_ID."
+                ),
             )
         return bad(
             name,
@@ -55,8 +57,9 @@ def key(facts: Facts) -> Line:
     if facts.app.slug != facts.app_slug:
         return bad(
             name,
-            f"It belongs to the App {facts.app.slug}, and GITHUB_APP_SLUG is {facts.app_slug}.",
-            f"Set GITHUB_APP_SLUG to {facts.app.slug}, or the key and number of the other App.",
+            f"It belongs to the App {facts.app.slug}, and this server's App is {facts.app_slug}.",
+            "Set the App's name and key "
+            + _place(facts, f"as GITHUB_APP_SLUG ({facts.app.slug}) and GITHUB_APP_PRIVATE_KEY."),
         )
     return good(name, f"Readable, and that of the App {facts.app.name} ({facts.app.id}).")
 
@@ -138,7 +141,11 @@ def webhook_arrivals(facts: Facts) -> Line:
 
 def webhook_secret(facts: Facts) -> Line:
     name, heard = "Webhook secret", facts.heard
-    set_it = "Set the same secret on the App's page and as GITHUB_APP_WEBHOOK_SECRET."
+    set_it = "Set the same secret on the App's page and " + _place(
+        facts, "as GITHUB_APP_WEBHOOK_SECRET."
+    )
+    if not facts.has_webhook:
+        return warning(name, "None is known here: no delivery is taken in.", set_it)
     if heard.refused and heard.refused_since:
         return bad(
             name,
@@ -176,6 +183,11 @@ def rates(facts: Facts) -> Iterator[Line]:
             )
         else:
             yield good(name, f"{rate.remaining} of {rate.limit}.")
+
+
+def _place(facts: Facts, variables: str) -> str:
+    """Where the App's credentials are set: in the environment, or on the page that made it."""
+    return variables if facts.is_app_from_environment else "on the Server page."
 
 
 def _app_page(facts: Facts) -> str:

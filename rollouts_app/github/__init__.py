@@ -4,11 +4,16 @@ Knows HTTP and nothing of our tables; imports nothing of ours but the errors. Fr
 come out, or one of the four errors. What a repository holds is read by git, in `gitstore`.
 """
 
-from rollouts_app.github.client import AppClient, InstallationClient, UserClient, api_url
+from rollouts_app.github.app_shapes import AppFacts, DeliveryFacts, HookFacts, NewAppFacts
+from rollouts_app.github.client import (
+    AppClient,
+    InstallationClient,
+    UserClient,
+    api_url,
+    convert_manifest,
+)
+from rollouts_app.github.oauth import accepts_client
 from rollouts_app.github.shapes import (
-    AppFacts,
-    DeliveryFacts,
-    HookFacts,
     InstallationFacts,
     InstallationToken,
     PermissionFacts,
@@ -27,12 +32,15 @@ __all__ = [
     "InstallationClient",
     "InstallationFacts",
     "InstallationToken",
+    "NewAppFacts",
     "PermissionFacts",
     "RateFacts",
     "RepositoryFacts",
     "UserClient",
     "UserFacts",
+    "accepts_client",
     "api_url",
+    "convert_manifest",
     "is_genuine",
     "read_installation",
 ]

@@ -13,11 +13,9 @@ import jwt
 
 from rollouts_app.addresses import GITHUB_COM
 from rollouts_app.errors import Cause, Denied
-from rollouts_app.github import shapes
+from rollouts_app.github import app_shapes, shapes
+from rollouts_app.github.app_shapes import AppFacts, DeliveryFacts, HookFacts, NewAppFacts
 from rollouts_app.github.shapes import (
-    AppFacts,
-    DeliveryFacts,
-    HookFacts,
     InstallationFacts,
     InstallationToken,
     PermissionFacts,
@@ -40,6 +38,15 @@ def api_url(github_url: str) -> str:
     return GITHUB_COM_API if host == GITHUB_COM else f"{host}/api/v3"
 
 
+def convert_manifest(api_url: str, code: str) -> NewAppFacts:
+    """The App that somebody registered from our manifest; the code is good once, for an hour.
+
+    https://docs.github.com/en/rest/apps/apps#create-a-github-app-from-a-manifest
+    """
+    path = f"/app-manifests/{quote(code, safe='')}/conversions"
+    return Transport(api_url, None).one(app_shapes.read_new_app, "POST", path)
+
+
 class AppClient:
     """GitHub as the App itself sees it."""
 
@@ -51,7 +58,7 @@ class AppClient:
 
     def app(self) -> AppFacts:
         """https://docs.github.com/en/rest/apps/apps#get-the-authenticated-app"""
-        return self._transport.one(shapes.read_app, "GET", "/app")
+        return self._transport.one(app_shapes.read_app, "GET", "/app")
 
     @property
     def ahead(self) -> timedelta | None:
@@ -60,7 +67,7 @@ class AppClient:
 
     def hook(self) -> HookFacts:
         """https://docs.github.com/en/rest/apps/webhooks#get-a-webhook-configuration-for-an-app"""
-        return self._transport.one(shapes.read_hook, "GET", "/app/hook/config")
+        return self._transport.one(app_shapes.read_hook, "GET", "/app/hook/config")
 
     def installations(self) -> Iterator[InstallationFacts]:
         """https://docs.github.com/en/rest/apps/apps#list-installations-for-the-authenticated-app"""
@@ -91,7 +98,7 @@ class AppClient:
 
         https://docs.github.com/en/rest/apps/webhooks#list-deliveries-for-an-app-webhook
         """
-        return self._transport.listed(shapes.read_delivery, "/app/hook/deliveries", "")
+        return self._transport.listed(app_shapes.read_delivery, "/app/hook/deliveries", "")
 
     def redeliver(self, id: int) -> None:
         """Have a delivery made again, under its old guid. `id` is that of an attempt.

@@ -13,18 +13,6 @@ Json = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class AppFacts:
-    """The GitHub App itself. `page` is its public page."""
-
-    id: int
-    slug: str
-    name: str
-    page: str
-    permissions: dict[str, str]
-    events: tuple[str, ...]
-
-
-@dataclass(frozen=True)
 class UserFacts:
     """A person, or who else has an account: `type` is User, Organization or Bot.
 
@@ -95,38 +83,6 @@ class RepositoryFacts:
 
 
 @dataclass(frozen=True)
-class DeliveryFacts:
-    """One attempt to deliver a webhook. `id` is the attempt's, `guid` that of the delivery.
-
-    Repetitions have the guid of what they repeat. `repository_id` and `installation_id` are 0
-    where the event is about none.
-    """
-
-    id: int
-    guid: str
-    event: str
-    action: str
-    delivered_at: datetime
-    status_code: int
-    repository_id: int
-    installation_id: int
-
-    @property
-    def has_arrived(self) -> bool:
-        """Whether it was taken in."""
-        return 200 <= self.status_code < 300
-
-
-@dataclass(frozen=True)
-class HookFacts:
-    """Where the App's webhook is delivered; `url` is empty where there is none."""
-
-    url: str
-    content_type: str
-    has_secret: bool
-
-
-@dataclass(frozen=True)
 class RateFacts:
     """How many requests one caller has left until `reset_at`, when all of them are there again."""
 
@@ -145,37 +101,25 @@ class InstallationToken:
     repository_selection: str
 
 
-def read_app(answer: Json) -> AppFacts:
-    """https://docs.github.com/en/rest/apps/apps#get-the-authenticated-app"""
-    return AppFacts(
-        id=_number(answer["id"]),
-        slug=_text(answer.get("slug")),
-        name=_text(answer["name"]),
-        page=_text(answer.get("html_url")),
-        permissions=_words(answer.get("permissions")),
-        events=tuple(_text(event) for event in answer.get("events") or ()),
-    )
-
-
 def read_user(answer: Json) -> UserFacts:
     """https://docs.github.com/en/rest/users/users#get-the-authenticated-user"""
     return UserFacts(
-        id=_number(answer["id"]),
-        login=_text(answer["login"]),
-        name=_text(answer.get("name")),
-        email=_text(answer.get("email")),
-        avatar_url=_text(answer.get("avatar_url")),
-        type=_text(answer.get("type")),
+        id=number(answer["id"]),
+        login=text(answer["login"]),
+        name=text(answer.get("name")),
+        email=text(answer.get("email")),
+        avatar_url=text(answer.get("avatar_url")),
+        type=text(answer.get("type")),
     )
 
 
 def read_permission(answer: Json) -> PermissionFacts:
     """https://docs.github.com/en/rest/collaborators/collaborators#get-repository-permissions-for-a-user"""
-    permission = _text(answer["permission"])
+    permission = text(answer["permission"])
     if not permission:
         raise ValueError("an empty permission")
     user = answer.get("user") or {}
-    return PermissionFacts(user_id=_number(user.get("id", 0)), permission=permission)
+    return PermissionFacts(user_id=number(user.get("id", 0)), permission=permission)
 
 
 def read_installation(answer: Json) -> InstallationFacts:
@@ -185,15 +129,15 @@ def read_installation(answer: Json) -> InstallationFacts:
     """
     account = answer["account"] or {}
     return InstallationFacts(
-        id=_number(answer["id"]),
-        account_id=_number(account.get("id", 0)),
-        account_login=_text(account.get("login") or account.get("slug")),
-        account_type=_text(account.get("type") or answer.get("target_type")),
-        repository_selection=_text(answer.get("repository_selection")),
-        permissions=_words(answer.get("permissions")),
-        events=tuple(_text(event) for event in answer.get("events") or ()),
-        suspended_at=_moment(answer.get("suspended_at")),
-        page=_text(answer.get("html_url")),
+        id=number(answer["id"]),
+        account_id=number(account.get("id", 0)),
+        account_login=text(account.get("login") or account.get("slug")),
+        account_type=text(account.get("type") or answer.get("target_type")),
+        repository_selection=text(answer.get("repository_selection")),
+        permissions=words(answer.get("permissions")),
+        events=tuple(text(event) for event in answer.get("events") or ()),
+        suspended_at=moment(answer.get("suspended_at")),
+        page=text(answer.get("html_url")),
     )
 
 
@@ -201,55 +145,29 @@ def read_repository(answer: Json) -> RepositoryFacts:
     """https://docs.github.com/en/rest/repos/repos#get-a-repository"""
     permissions = answer.get("permissions") or {}
     return RepositoryFacts(
-        id=_number(answer["id"]),
-        owner_id=_number(answer["owner"]["id"]),
-        owner_login=_text(answer["owner"]["login"]),
-        name=_text(answer["name"]),
-        full_name=_text(answer["full_name"]),
-        default_branch=_text(answer.get("default_branch")),
+        id=number(answer["id"]),
+        owner_id=number(answer["owner"]["id"]),
+        owner_login=text(answer["owner"]["login"]),
+        name=text(answer["name"]),
+        full_name=text(answer["full_name"]),
+        default_branch=text(answer.get("default_branch")),
         private=bool(answer["private"]),
         archived=bool(answer.get("archived")),
         disabled=bool(answer.get("disabled")),
-        permissions={_text(name): bool(allowed) for name, allowed in permissions.items()},
+        permissions={text(name): bool(allowed) for name, allowed in permissions.items()},
     )
 
 
 def read_token(answer: Json) -> InstallationToken:
     """https://docs.github.com/en/rest/apps/apps#create-an-installation-access-token-for-an-app"""
-    expires_at = _moment(answer["expires_at"])
+    expires_at = moment(answer["expires_at"])
     if not answer["token"] or expires_at is None:
         raise ValueError("an empty token")
     return InstallationToken(
-        token=_text(answer["token"]),
+        token=text(answer["token"]),
         expires_at=expires_at,
-        permissions=_words(answer.get("permissions")),
-        repository_selection=_text(answer.get("repository_selection")),
-    )
-
-
-def read_delivery(answer: Json) -> DeliveryFacts:
-    """https://docs.github.com/en/rest/apps/webhooks#list-deliveries-for-an-app-webhook"""
-    delivered_at = _moment(answer["delivered_at"])
-    if delivered_at is None:
-        raise ValueError("a delivery without a time")
-    return DeliveryFacts(
-        id=_number(answer["id"]),
-        guid=_text(answer["guid"]),
-        event=_text(answer["event"]),
-        action=_text(answer.get("action")),
-        delivered_at=delivered_at,
-        status_code=_number(answer["status_code"]),
-        repository_id=_number(answer.get("repository_id") or 0),
-        installation_id=_number(answer.get("installation_id") or 0),
-    )
-
-
-def read_hook(answer: Json) -> HookFacts:
-    """https://docs.github.com/en/rest/apps/webhooks#get-a-webhook-configuration-for-an-app"""
-    return HookFacts(
-        url=_text(answer.get("url")),
-        content_type=_text(answer.get("content_type")),
-        has_secret=bool(answer.get("secret")),
+        permissions=words(answer.get("permissions")),
+        repository_selection=text(answer.get("repository_selection")),
     )
 
 
@@ -257,19 +175,21 @@ def read_rate(answer: Json) -> RateFacts:
     """https://docs.github.com/en/rest/rate-limit/rate-limit#get-rate-limit-status-for-the-authenticated-user"""
     core = answer["resources"]["core"]
     return RateFacts(
-        limit=_number(core["limit"]),
-        remaining=_number(core["remaining"]),
-        reset_at=datetime.fromtimestamp(_number(core["reset"]), UTC),
+        limit=number(core["limit"]),
+        remaining=number(core["remaining"]),
+        reset_at=datetime.fromtimestamp(number(core["reset"]), UTC),
     )
 
 
-def _number(value: object) -> int:
+def number(value: object) -> int:
+    """A whole number as it is. Raises TypeError for anything else."""
     if isinstance(value, bool) or not isinstance(value, int):
         raise TypeError(f"{value!r} is not a number")
     return value
 
 
-def _text(value: object) -> str:
+def text(value: object) -> str:
+    """A text, empty for null. Raises TypeError for anything else."""
     if value is None:
         return ""
     if not isinstance(value, str):
@@ -277,18 +197,19 @@ def _text(value: object) -> str:
     return value
 
 
-def _words(value: Json | None) -> dict[str, str]:
-    return {_text(name): _text(level) for name, level in (value or {}).items()}
+def words(value: Json | None) -> dict[str, str]:
+    """An object of texts, empty for null. Raises TypeError for anything else."""
+    return {text(name): text(level) for name, level in (value or {}).items()}
 
 
-def _moment(value: object) -> datetime | None:
+def moment(value: object) -> datetime | None:
     """GitHub writes times as ISO 8601 or, in older shapes, as seconds since 1970."""
     if value is None:
         return None
     try:
         if isinstance(value, int):
             return datetime.fromtimestamp(value, UTC)
-        moment = datetime.fromisoformat(_text(value))
-        return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+        at = datetime.fromisoformat(text(value))
+        return at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC)
     except (OverflowError, OSError):
         raise ValueError(f"{value!r} is no time that there is") from None

@@ -39,8 +39,10 @@ Shape = TypeVar("Shape")
 class Transport:
     """Requests to one API with one authorization. Not for several threads at once."""
 
-    def __init__(self, api_url: str, token: Callable[[], str]) -> None:
-        """`token` gives the bearer token of each request, so that a short-lived one can be made."""
+    def __init__(self, api_url: str, token: Callable[[], str] | None) -> None:
+        """`token` gives the bearer token of each request, so that a short-lived one can be made;
+        None asks as nobody.
+        """
         self._api_url = api_url.rstrip("/")
         # How far our clock is ahead of GitHub's, as the last answer's Date shows; None before one.
         self.ahead: timedelta | None = None
@@ -125,11 +127,12 @@ class Transport:
 class _Bearer(requests.auth.AuthBase):
     """Our authorization; that one is set also keeps requests from looking for a ~/.netrc."""
 
-    def __init__(self, token: Callable[[], str]) -> None:
+    def __init__(self, token: Callable[[], str] | None) -> None:
         self._token = token
 
     def __call__(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
-        request.headers["Authorization"] = f"Bearer {self._token()}"
+        if self._token:
+            request.headers["Authorization"] = f"Bearer {self._token()}"
         return request
 
 

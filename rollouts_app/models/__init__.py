@@ -1,11 +1,13 @@
 """The facts, one noun a file. This is the list of all tables."""
 
+from rollouts_app.models.apps import GitHubApp
 from rollouts_app.models.audit import AuditEvent
 from rollouts_app.models.branches import Branch
 from rollouts_app.models.catalogs import Catalog, ConfigVersion, Rollout, RolloutVersion
 from rollouts_app.models.deliveries import WebhookDelivery
 from rollouts_app.models.invitations import Invitation
 from rollouts_app.models.repositories import Installation, Repository
+from rollouts_app.models.server import ServerSettings
 from rollouts_app.models.syncs import SyncRun
 from rollouts_app.models.users import User
 from rollouts_app.models.workspaces import Membership, Workspace, WorkspaceSlug
@@ -15,12 +17,14 @@ __all__ = [
     "Branch",
     "Catalog",
     "ConfigVersion",
+    "GitHubApp",
     "Installation",
     "Invitation",
     "Membership",
     "Repository",
     "Rollout",
     "RolloutVersion",
+    "ServerSettings",
     "SyncRun",
     "User",
     "WebhookDelivery",

@@ -1,7 +1,16 @@
 """People, known by their GitHub account's number."""
 
-from django.contrib.auth.models import AbstractUser
+from typing import ClassVar
+
+from django.contrib.auth.models import AbstractUser, UserManager
 from django.db import models
+from django.db.models import QuerySet
+
+
+class PeopleManager(UserManager["User"]):
+    def administrators(self) -> "QuerySet[User]":
+        """Those who look after this server."""
+        return self.filter(is_administrator=True, is_active=True)
 
 
 class User(AbstractUser):
@@ -12,6 +21,8 @@ class User(AbstractUser):
     name = models.CharField(max_length=255, blank=True)
     # Looks after this server: who may sign in, the GitHub App, the doctor.
     is_administrator = models.BooleanField(default=False)
+
+    objects: ClassVar[PeopleManager] = PeopleManager()
 
     @property
     def display_name(self) -> str:

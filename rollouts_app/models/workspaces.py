@@ -21,17 +21,8 @@ RESERVED_SLUGS = frozenset(
         *("account", "join"),
         *("accounts", "admin", "api", "assets", "device", "docs", "doctor", "favicon", "github"),
         *("healthz", "help", "invitations", "login", "logout", "metrics", "new", "onboarding"),
-        *(
-            "readyz",
-            "server",
-            "settings",
-            "setup",
-            "static",
-            "status",
-            "theme",
-            "webhooks",
-            "workspaces",
-        ),
+        *("readyz", "server", "settings", "setup", "static", "status", "theme", "webhooks"),
+        "workspaces",
     }
 )
 

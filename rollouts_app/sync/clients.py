@@ -6,7 +6,7 @@ from pathlib import Path
 from django.conf import settings
 from django.utils.timezone import now
 
-from rollouts_app import vault
+from rollouts_app import github_app, vault
 from rollouts_app.github import AppClient, InstallationClient, api_url
 from rollouts_app.gitstore import GitStore, Shelf
 from rollouts_app.models import Installation, Repository
@@ -16,10 +16,9 @@ TOKEN_MARGIN = timedelta(minutes=10)
 
 
 def app_client() -> AppClient:
-    """A client that speaks as the GitHub App itself."""
-    return AppClient(
-        api_url(settings.GITHUB_URL), settings.GITHUB_APP_ID, settings.GITHUB_APP_PRIVATE_KEY
-    )
+    """A client that speaks as the GitHub App itself. Raises Denied before the first run."""
+    app = github_app.credentials()
+    return AppClient(api_url(settings.GITHUB_URL), app.app_id, app.private_key)
 
 
 def client_for(installation: Installation) -> InstallationClient:

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import islice, takewhile
 
-from django.conf import settings
 from django.core.cache import cache
 from django.utils.timezone import now
 
+from rollouts_app import github_app
 from rollouts_app.errors import GitHubError, Gone
 from rollouts_app.github import AppClient, DeliveryFacts
 from rollouts_app.models import Installation, Repository, WebhookDelivery
@@ -43,7 +43,8 @@ class Refused:
 
 def note_refused(headers: Mapping[str, str]) -> None:
     """Count a delivery with a wrong signature, if it says that it is meant for our App."""
-    is_ours = headers.get("X-GitHub-Hook-Installation-Target-ID") == str(settings.GITHUB_APP_ID)
+    app = github_app.known()
+    is_ours = app and headers.get("X-GitHub-Hook-Installation-Target-ID") == app.app_id
     if not is_ours or not headers.get("X-Hub-Signature-256"):
         return
     known = refused() or Refused(since=now(), count=0)

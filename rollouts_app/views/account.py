@@ -8,6 +8,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from rollouts_app import memberships
 from rollouts_app.models import Membership, User
+from rollouts_app.refusals import NotPossible
 from rollouts_app.views.access import PersonRequest
 from rollouts_app.views.confirming import Question, ask, go
 
@@ -35,7 +36,7 @@ def account_delete(request: PersonRequest) -> HttpResponse:
         return ask(request, question)
     try:
         memberships.delete_account(user)
-    except memberships.NotPossible as problem:
+    except NotPossible as problem:
         messages.error(request, str(problem))
         return go(request, resolve_url("account"))
     logout(request)
@@ -59,6 +60,6 @@ def _what_goes(own: list[Membership]) -> str:
 def _why_not(user: User) -> str:
     try:
         memberships.check_departure(user)
-    except memberships.NotPossible as problem:
+    except NotPossible as problem:
         return str(problem)
     return ""

@@ -14,6 +14,7 @@ from rollouts_app import connection as flow
 from rollouts_app.errors import GitHubError
 from rollouts_app.forms import DeletionForm, DisconnectForm
 from rollouts_app.models import Repository
+from rollouts_app.refusals import NotPossible, SignInAgain
 from rollouts_app.views.access import WorkspaceRequest, manager_page
 from rollouts_app.views.fragments import page, part_asked, wants_part
 
@@ -70,9 +71,9 @@ def reconnect(request: WorkspaceRequest, repository_id: int) -> HttpResponse:
             f"{connected.full_name} is connected again, with its rollouts and history. "
             "All branches are being checked.",
         )
-    except (flow.NotPossible, GitHubError) as problem:
+    except (NotPossible, GitHubError) as problem:
         messages.error(request, str(problem))
-    except flow.SignInAgain:
+    except SignInAgain:
         messages.error(
             request,
             f"Sign in with GitHub again, then choose {repository.full_name}: "

@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 from django_htmx.http import replace_url
 
-from rollouts_app import addresses
+from rollouts_app import addresses, github_app
 from rollouts_app.models import SyncRun, WebhookDelivery
 from rollouts_app.models.syncs import KEPT
 from rollouts_app.views.access import WorkspaceRequest, workspace_page
@@ -40,7 +40,9 @@ def delivery_list(request: WorkspaceRequest) -> HttpResponse:
         "sync": run,
         "pages": Paginator(found, DELIVERIES_A_PAGE).get_page(request.GET.get("page")),
         "webhook_url": f"{settings.PUBLIC_URL}{reverse('github-webhook')}",
-        "app_page": addresses.app_deliveries_page(settings.GITHUB_URL, settings.GITHUB_APP_SLUG),
+        "app_page": addresses.app_deliveries_page(
+            settings.GITHUB_URL, github_app.credentials().slug
+        ),
         "kept_days": KEPT.days,
         "poll_seconds": None if events else PATIENT_SECONDS,
     }

@@ -5,11 +5,18 @@ from datetime import datetime
 
 from django.conf import settings
 
+from rollouts_app import github_app
 from rollouts_app.addresses import app_page
 from rollouts_app.models import Repository
 from rollouts_app.sync import hearing
 
 MEANWHILE = "Until then pushes are found by the timer."
+WITHOUT_WEBHOOK = "This server works without webhooks."
+WITHOUT_WEBHOOK_ADVICE = (
+    "The GitHub App was made without one, as for a server that GitHub cannot reach: pushes are "
+    "found by the timer, or by Sync now. To change that, switch the webhook on in the App's "
+    "settings on GitHub, and have an administrator enter its secret on the Server page."
+)
 
 
 @dataclass(frozen=True)
@@ -27,7 +34,10 @@ class Hint:
 
 def hints_of(repository: Repository) -> list[Hint]:
     """What is to be said of the webhook; nothing when deliveries come and are genuine."""
-    page = app_page(settings.GITHUB_URL, settings.GITHUB_APP_SLUG)
+    app = github_app.credentials()
+    page = app_page(settings.GITHUB_URL, app.slug)
+    if not app.has_webhook:
+        return [Hint(WITHOUT_WEBHOOK, WITHOUT_WEBHOOK_ADVICE, repository.connected_at, page)]
     refused = hearing.refused()
     if refused:
         title = (
@@ -35,7 +45,7 @@ def hints_of(repository: Repository) -> list[Hint]:
         )
         advice = (
             "The webhook secret in the App's settings on GitHub and this server's "
-            f"GITHUB_APP_WEBHOOK_SECRET must be the same. {MEANWHILE}"
+            f"must be the same (GITHUB_APP_WEBHOOK_SECRET, or the Server page). {MEANWHILE}"
         )
         return [Hint(title, advice, refused.since, page)]
     if hearing.has_heard_nothing(repository):

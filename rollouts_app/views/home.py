@@ -7,6 +7,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from rollouts_app.invitations import waiting_for
 from rollouts_app.views.access import PersonRequest, WorkspaceRequest, safe_next, workspace_page
+from rollouts_app.views.setup_first import open_before_setup
 
 THEMES = ("system", "light", "dark")
 YEAR_SECONDS = 365 * 24 * 3600
@@ -33,6 +34,7 @@ def workspace_home(request: WorkspaceRequest) -> HttpResponse:
     return redirect("rollout-list", request.workspace.slug)
 
 
+@open_before_setup
 @login_not_required
 @require_POST
 def theme(request: HttpRequest) -> HttpResponse:
@@ -46,6 +48,7 @@ def theme(request: HttpRequest) -> HttpResponse:
     return response
 
 
+@open_before_setup
 @login_not_required
 @require_safe
 def healthz(request: HttpRequest) -> HttpResponse:

@@ -12,8 +12,8 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from rollouts_app import invitations as flow
 from rollouts_app import readers
-from rollouts_app.memberships import NotPossible
 from rollouts_app.models import Invitation, Workspace
+from rollouts_app.refusals import NotPossible
 from rollouts_app.views.access import PersonRequest
 
 

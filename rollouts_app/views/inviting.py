@@ -11,8 +11,8 @@ from django.views.decorators.http import require_http_methods, require_POST
 from rollouts_app import invitations as flow
 from rollouts_app.errors import GitHubError
 from rollouts_app.forms import InviteForm
-from rollouts_app.memberships import NotAllowed, NotPossible
 from rollouts_app.models import Invitation
+from rollouts_app.refusals import NotAllowed, NotPossible, SignInAgain
 from rollouts_app.views.access import WorkspaceRequest, people_page
 from rollouts_app.views.confirming import go
 from rollouts_app.views.fragments import page, part_asked
@@ -41,7 +41,7 @@ def invite(request: WorkspaceRequest) -> HttpResponse:
         raise PermissionDenied(str(refusal)) from refusal
     except (NotPossible, GitHubError) as problem:
         form.add_error(None, str(problem))
-    except flow.CannotAsk:
+    except SignInAgain:
         form.add_error(None, CANNOT_ASK)
     return _form(request, form)
 

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from rollouts_app import memberships
 from rollouts_app.invitations import link_of
 from rollouts_app.models import Invitation, Membership
+from rollouts_app.refusals import NotAllowed, NotPossible
 from rollouts_app.views.access import WorkspaceRequest, people_page
 from rollouts_app.views.confirming import Question, ask, go, nothing_to_do
 from rollouts_app.views.fragments import page
@@ -152,10 +153,10 @@ def leave(request: WorkspaceRequest) -> HttpResponse:
         return ask(request, question)
     try:
         memberships.leave(request.user, workspace)
-    except memberships.NotPossible as problem:
+    except NotPossible as problem:
         messages.error(request, str(problem))
         return go(request, _home(request))
-    except memberships.NotAllowed as refusal:
+    except NotAllowed as refusal:
         raise Http404 from refusal
     request.session.pop("last_workspace", None)
     messages.success(request, f"You left {workspace}.")
@@ -181,9 +182,9 @@ def _do(request: WorkspaceRequest, deed: Callable[[], object], news: str) -> Htt
     """Do it and say so; or say why not, where things have changed since the page was made."""
     try:
         deed()
-    except memberships.NotAllowed as refusal:
+    except NotAllowed as refusal:
         raise PermissionDenied(str(refusal)) from refusal
-    except memberships.NotPossible as problem:
+    except NotPossible as problem:
         messages.error(request, str(problem))
     else:
         messages.success(request, news)

@@ -6,21 +6,25 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib import messages
+from django.core.exceptions import PermissionDenied
 from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.http import require_POST, require_safe
 
-from rollouts_app import connection
+from rollouts_app import connection, policy
 from rollouts_app import onboarding as flow
 from rollouts_app.addresses import GITHUB_COM
 from rollouts_app.errors import GitHubError
 from rollouts_app.forms import RepositoryChoiceForm, WorkspaceForm
 from rollouts_app.models import Membership, Repository
+from rollouts_app.refusals import NotPossible, SignInAgain
 from rollouts_app.views.access import PersonRequest, WorkspaceRequest, manager_page
 from rollouts_app.views.fragments import page
 from rollouts_app.views.trouble import trouble_of
+
+CREATORS = "Administrators of this server create workspaces. Ask one of them for yours."
 
 
 @dataclass(frozen=True)
@@ -42,12 +46,14 @@ def onboarding(request: PersonRequest) -> HttpResponse:
 @require_POST
 def workspace_new(request: PersonRequest) -> HttpResponse:
     """Create a workspace; the person becomes its owner."""
+    if not policy.may_create_workspaces(request.user):
+        raise PermissionDenied(CREATORS)
     form = WorkspaceForm(request.POST)
     if form.is_valid():
         try:
             workspace = flow.start_workspace(request.user, form.cleaned_data["slug"])
             return redirect(_address(workspace.slug))
-        except connection.NotPossible as problem:
+        except NotPossible as problem:
             form.add_error("slug", str(problem))
     return _steps(request, None, form, status=422)
 
@@ -81,9 +87,9 @@ def connect_repository(request: WorkspaceRequest) -> HttpResponse:
             connection.connect_repository(request.user, request.workspace, *form.numbers)
         else:
             messages.error(request, "Choose one of the repositories listed.")
-    except (connection.NotPossible, GitHubError) as problem:
+    except (NotPossible, GitHubError) as problem:
         messages.error(request, str(problem))
-    except connection.SignInAgain:
+    except SignInAgain:
         messages.error(request, "Sign in with GitHub again, then choose the repository.")
     return redirect(_address(request.workspace.slug))
 
@@ -117,6 +123,8 @@ def _steps(
         "workspace": membership.workspace if membership else None,
         "memberships": request.user.memberships.select_related("workspace").order_by("pk"),
         "form": form,
+        "may_create_workspaces": membership is not None
+        or policy.may_create_workspaces(request.user),
         "repository": repository,
     }
     if membership and repository:
@@ -194,7 +202,7 @@ def _choice(request: PersonRequest, membership: Membership) -> dict[str, Any]:
             "is_long": any(account.is_cut for account in accounts),
             "has_choice": any(account.is_choosable for account in accounts),
         }
-    except connection.SignInAgain:
+    except SignInAgain:
         return {"must_sign_in_again": True, "next": _address(membership.workspace.slug)}
     except GitHubError as problem:
         return {"problem": str(problem)}

@@ -6,13 +6,13 @@ import time
 from datetime import timedelta
 from typing import Any
 
-from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
+from rollouts_app import github_app
 from rollouts_app.catalog import json_safe
 from rollouts_app.github import is_genuine
 from rollouts_app.models import WebhookDelivery
@@ -31,7 +31,9 @@ def github_webhook(request: HttpRequest) -> HttpResponse:
     https://docs.github.com/en/webhooks/using-webhooks/best-practices-for-using-webhooks
     """
     signature = request.headers.get("X-Hub-Signature-256")
-    if not is_genuine(request.body, signature, settings.GITHUB_APP_WEBHOOK_SECRET):
+    app = github_app.known()
+    secrets = app.webhook_secrets if app else ()
+    if not any(is_genuine(request.body, signature, secret) for secret in secrets):
         log.warning("Refused a webhook delivery: its signature is not ours.")
         hearing.note_refused(request.headers)
         return HttpResponse("The signature does not fit the webhook secret.", status=401)

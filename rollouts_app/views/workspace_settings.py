@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from rollouts_app import workspaces as flow
 from rollouts_app.forms import AccessForm, SettingsForm
-from rollouts_app.memberships import NotAllowed, NotPossible
+from rollouts_app.refusals import NotAllowed, NotPossible
 from rollouts_app.views.access import WorkspaceRequest, people_page
 from rollouts_app.views.confirming import Question, ask, go
 from rollouts_app.views.fragments import page

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from . import (
+    manifest,
     oauth,
     pages_changes,
     pages_install,
@@ -86,6 +87,7 @@ for routes in (
     rest_facts.ROUTES,
     rest_git.ROUTES,
     oauth.ROUTES,
+    manifest.ROUTES,
     pages_people.ROUTES,
     pages_install.ROUTES,
     pages_installations.ROUTES,

@@ -63,7 +63,10 @@ class Installation:
 
 @dataclass
 class App:
-    """The one GitHub App of this emulator. Addresses may be set at any time."""
+    """The one GitHub App of this emulator. Addresses may be set at any time.
+
+    `conversion_code` is what its credentials are had for, once, after it came from a manifest.
+    """
 
     id: int
     slug: str
@@ -78,6 +81,8 @@ class App:
     setup_url: str | None = None
     permissions: dict[str, str] = field(default_factory=dict)
     events: list[str] = field(default_factory=list)
+    owner_id: int = 0
+    conversion_code: str | None = None
 
 
 @dataclass

@@ -244,9 +244,10 @@ class Shapes:
         }
 
     def app(self) -> Json:
-        """`integration`: the App itself. It belongs to the first account there is."""
+        """`integration`: the App itself. It belongs to the first account, unless one made it."""
         app = self.state.app
-        owner = next(iter(self.state.accounts.values()), None)
+        first = next(iter(self.state.accounts.values()), None)
+        owner = self.state.accounts.get(app.owner_id, first)
         return {
             "id": app.id,
             "slug": app.slug,

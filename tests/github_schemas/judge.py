@@ -105,20 +105,23 @@ def registry(source: str) -> Registry[Any]:
     whole = descriptions(source)
     return Registry().with_resources(
         (f"urn:{source}:{name}", DRAFT202012.create_resource(contents))
-        for name, contents in (("open", whole), ("closed", close(whole)))
+        for name, contents in (("open", whole), ("closed", close(source, whole)))
     )
 
 
-def close(schema: Any, *, names: bool = False, part: bool = False) -> Any:
+def close(source: str, schema: Any, *, names: bool = False, part: bool = False) -> Any:
     """The schema with no more keys than it names. A `part` of an `allOf` is closed as a whole."""
     if isinstance(schema, list):
-        return [close(entry, part=part) for entry in schema]
+        return [close(source, entry, part=part) for entry in schema]
     if not isinstance(schema, dict):
         return schema
     if names:
-        return {name: close(entry) for name, entry in schema.items()}
+        return {name: close(source, entry) for name, entry in schema.items()}
+    if part and "$ref" in schema:
+        # Closed by itself it would refuse what the other parts name.
+        return {"$ref": f"urn:{source}:open{schema['$ref']}"}
     closed = {
-        word: close(entry, names=word == "properties", part=word == "allOf")
+        word: close(source, entry, names=word == "properties", part=word == "allOf")
         for word, entry in schema.items()
     }
     is_object = "properties" in schema or "allOf" in schema

@@ -58,6 +58,7 @@ EXAMPLES = Package(
 
 ADDRESSES = {
     "/app": ["get"],
+    "/app-manifests/{code}/conversions": ["post"],
     "/app/hook/config": ["get"],
     "/app/hook/deliveries": ["get"],
     "/app/hook/deliveries/{delivery_id}": ["get"],

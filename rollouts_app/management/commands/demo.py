@@ -15,6 +15,8 @@ from rollouts_app.sync.installations import store_installation
 
 WORKSPACE = "acme"
 REPOSITORY = "acme/agents"
+# She looks after the server, too.
+ADMINISTRATOR = "ada"
 # GitHub login → role in the workspace. Whoever else signs in at the emulator is a newcomer.
 PEOPLE = {"ada": Membership.Role.OWNER, "linus": Membership.Role.MEMBER}
 
@@ -40,7 +42,11 @@ def seed() -> None:
     for login, role in PEOPLE.items():
         facts = client.person(login)
         user = User.objects.create(
-            username=login, github_id=facts.id, github_login=login, name=facts.name
+            username=login,
+            github_id=facts.id,
+            github_login=login,
+            name=facts.name,
+            is_administrator=login == ADMINISTRATOR,
         )
         SocialAccount.objects.create(user=user, provider="github", uid=str(facts.id))
         Membership.objects.create(workspace=workspace, user=user, role=role)
