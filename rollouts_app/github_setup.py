@@ -29,13 +29,15 @@ LONGEST_NAME = 34
 class Wishes:
     """What the App is to be: of which organization (empty: of the person's own account), and how.
 
-    Without a webhook pushes are found by the timer. `may_create` asks for the permission to create
+    Without a webhook pushes are found by the timer. A public App can be installed on other accounts
+    than its owner's. `may_create` asks for the permission to create
     repositories, which the App needs for starting from a template, and for nothing else.
     """
 
     name: str
     organization: str = ""
     has_webhook: bool = True
+    is_public: bool = False
     may_create: bool = False
 
 
@@ -68,7 +70,7 @@ def manifest_of(wishes: Wishes) -> str:
             "callback_urls": [f"{home}/accounts/github/login/callback/"],
             "setup_url": f"{home}/onboarding/installed",
             "setup_on_update": True,
-            "public": False,
+            "public": wishes.is_public,
             "default_permissions": permissions,
             "default_events": EVENTS if wishes.has_webhook else [],
         }

@@ -34,6 +34,7 @@ class AppForm(forms.Form):
         widget=forms.TextInput(PLAIN),
     )
     has_webhook = forms.BooleanField(required=False)
+    is_public = forms.BooleanField(required=False)
     may_create = forms.BooleanField(required=False)
 
     def __init__(self, values: Any = None) -> None:
@@ -57,6 +58,7 @@ class AppForm(forms.Form):
             name=values["name"],
             organization=values["organization"],
             has_webhook=values["has_webhook"],
+            is_public=values["is_public"],
             may_create=values["may_create"],
         )
 

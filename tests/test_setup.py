@@ -97,10 +97,13 @@ def test_the_manifest_asks_for_what_is_needed(held: Client, settings: Settings) 
 
 
 def test_an_organization_may_own_it(held: Client, settings: Settings) -> None:
-    form = manifest_form(held, owner="organization", organization="acme", may_create="on")
+    form = manifest_form(
+        held, owner="organization", organization="acme", may_create="on", is_public="on"
+    )
     assert form["action"].startswith(f"{settings.GITHUB_URL}/organizations/acme/settings/apps/new?")
     manifest = json.loads(form["manifest"])
     assert manifest["default_permissions"]["administration"] == "write"
+    assert manifest["public"] is True
     assert (manifest["hook_attributes"]["active"], manifest["default_events"]) == (False, [])
 
 
