@@ -56,6 +56,12 @@ env_all_or_none(
 # Who may sign in until an administrator has chosen on /server.
 SIGN_IN = env_choice("SIGN_IN", "invited", "invited", "everybody")
 
+# The repository that newcomers may start theirs from, "owner/name"; none when empty.
+TEMPLATE_REPOSITORY = env(
+    "TEMPLATE_REPOSITORY",
+    "Osmosis-AI/workspace-template" if GITHUB_URL == "https://github.com" else "",
+)
+
 # How often the heads of a repository are compared when no webhook comes, in seconds.
 SYNC_INTERVAL_SECONDS = env_int("SYNC_INTERVAL_SECONDS", 300)
 

@@ -117,6 +117,13 @@ def connect_repository(
     return _tie_for(user, workspace, reached)
 
 
+def is_listed(user: User, installation_id: int, repository_id: int) -> bool:
+    """Whether GitHub lists the repository to the user through the installation. Raises as
+    `connect_repository` does.
+    """
+    return _reached(user, repository_id, installation_id) is not None
+
+
 def reconnect_repository(user: User, kept: Repository) -> Repository:
     """Connect a kept repository again: its rollouts and history return, all branches are checked.
 

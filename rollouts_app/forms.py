@@ -12,6 +12,8 @@ from django.conf import settings
 from rollouts_app.models import Branch, Membership, Repository, RolloutVersion, Workspace
 from rollouts_app.models.workspaces import RESERVED_SLUGS, is_slug
 
+# What GitHub accepts as a repository's name.
+REPOSITORY_NAME = re.compile(r"(?!\.{1,2}$)(?!.*\.git$)[A-Za-z0-9._-]{1,100}")
 # What `osmosis rollout init` accepts as a name.
 ROLLOUT_NAME = re.compile(r"[a-z][a-z0-9-]*")
 RESERVED_ROLLOUT_NAMES = frozenset({"default"})
@@ -157,6 +159,26 @@ class RepositoryChoiceForm(forms.Form):
     def numbers(self) -> tuple[int, int]:
         installation, repository = self.cleaned_data["choice"].split(":")
         return int(installation), int(repository)
+
+
+class NewRepositoryForm(forms.Form):
+    """A repository to create from the template: on which installation's account, and its name."""
+
+    installation = forms.IntegerField(min_value=1, max_value=2**53)
+    name = forms.RegexField(
+        REPOSITORY_NAME,
+        label="Name",
+        max_length=100,
+        error_messages={
+            "invalid": "Use letters, digits, dots, dashes and underscores, up to 100 of them."
+        },
+    )
+
+    def clean_name(self) -> str:
+        name: str = self.cleaned_data["name"]
+        if not REPOSITORY_NAME.fullmatch(name):
+            raise forms.ValidationError("GitHub has no repositories of this name. Choose another.")
+        return name
 
 
 class DeletionForm(forms.Form):

@@ -11,6 +11,7 @@ from rollouts_app.views import (
     doctor,
     git_integration,
     home,
+    installing,
     invitations,
     inviting,
     members,
@@ -37,7 +38,7 @@ machines = [
 first_steps = [
     path("onboarding", onboarding.onboarding, name="onboarding"),
     path("onboarding/workspace", onboarding.workspace_new, name="workspace-new"),
-    path("onboarding/installed", onboarding.installed, name="installed"),
+    path("onboarding/installed", installing.installed, name="installed"),
 ]
 
 server_pages = [
@@ -89,10 +90,15 @@ workspace = [
     path("/integrations/git/sync-now", git_integration.sync_now, name="sync-now"),
     path(
         "/integrations/git/installation",
-        onboarding.connect_installation,
+        installing.connect_installation,
         name="connect-installation",
     ),
-    path("/integrations/git/repository", onboarding.connect_repository, name="connect-repository"),
+    path("/integrations/git/repository", installing.connect_repository, name="connect-repository"),
+    path(
+        "/integrations/git/new-repository", installing.create_repository, name="create-repository"
+    ),
+    path("/integrations/git/request/drop", installing.request_drop, name="request-drop"),
+    path("/setup-steps", onboarding.setup_step, name="setup-step"),
     path(
         "/integrations/git/repositories/<int:repository_id>/disconnect",
         connection.disconnect,

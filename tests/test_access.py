@@ -60,7 +60,8 @@ DOORS = {
     "account/delete": ("200 200 200 302", "422 422 422 302"),
     "onboarding": ("200 200 200 302", "405 405 405 302"),
     "onboarding/workspace": ("405 405 405 302", "422 422 422 302"),
-    "onboarding/installed": ("302 302 302 302", "405 405 405 302"),
+    # Whoever approved the App for somebody else needs no account here.
+    "onboarding/installed": ("302 302 302 200", "405 405 405 405"),
     # Of the server's administrators, who have to be nobody in a workspace.
     "doctor": ADMINISTRATORS_PAGE,
     "server": ("404 404 404 302", "404 404 404 302"),
@@ -91,6 +92,9 @@ DOORS = {
     f"{WS}/integrations/git/sync-now": ACTION,
     f"{WS}/integrations/git/installation": MANAGERS_ACTION,
     f"{WS}/integrations/git/repository": MANAGERS_ACTION,
+    f"{WS}/integrations/git/new-repository": MANAGERS_ACTION,
+    f"{WS}/integrations/git/request/drop": MANAGERS_ACTION,
+    f"{WS}/setup-steps": ACTION,
     f"{WS}/integrations/git/repositories/<int:repository_id>/disconnect": (
         "200 403 404 302",
         "422 403 404 302",

@@ -93,6 +93,9 @@ def test_it_finds_an_installation(app: AppClient, installed: int, github: GitHub
         permissions=github.app.permissions,
         events=tuple(github.app.events),
         suspended_at=None,
+        created_at=datetime.fromtimestamp(
+            int(github.state.installations[installed].created_at), UTC
+        ),
         page=f"{github.url}/organizations/acme/settings/installations/{installed}",
     )
     assert app.installation(installed) == expected

@@ -30,6 +30,7 @@ class Case:
     caller: str
     status: int = 200
     method: str = "GET"
+    body: dict[str, Any] | None = None
 
     def __str__(self) -> str:
         return f"{self.method} {self.path} by {self.caller}: {self.status}"
@@ -40,6 +41,11 @@ BY_NUMBER = "/repositories/{number}"
 INSTALLATION = "/app/installations/{installation_id}"
 TOKENS = f"{INSTALLATION}/access_tokens"
 CONVERSIONS = "/app-manifests/{code}/conversions"
+READABLE = ("contents", "email_addresses", "metadata")
+PERMISSIONS = {"administration": "write", **dict.fromkeys(READABLE, "read")}
+NONE = {"repositories": ["none"]}
+NEW = {"owner": "acme", "name": "new"}
+GENERATE = "/repos/{template_owner}/{template_repo}/generate"
 DELIVERY = "/app/hook/deliveries/{delivery_id}"
 AGENTS_ADA = "/repos/acme/agents/collaborators/ada/permission"
 PERMISSION = "/collaborators/{username}/permission"
@@ -69,16 +75,13 @@ SUCCESSES = [
     Case(REPOSITORY + "/commits", "/repos/acme/agents/commits", "the installation"),
     Case(REPOSITORY + "/commits/{ref}", "/repos/acme/agents/commits/a/b", "the installation"),
     Case(REPOSITORY + "/installation", "/repos/acme/agents/installation", "the App"),
+    Case(GENERATE, "/repos/acme/agents/generate", "ada", 201, "POST", NEW),
     Case(BY_NUMBER, "/repositories/{agents}", "the installation"),
     Case(BY_NUMBER + "/branches", "/repositories/{agents}/branches", "the installation"),
     Case(BY_NUMBER + "/commits", "/repositories/{agents}/commits", "the installation"),
     Case(BY_NUMBER + "/commits/{ref}", "/repositories/{agents}/commits/main", "the installation"),
     Case(BY_NUMBER + "/installation", "/repositories/{agents}/installation", "the App"),
-    Case(
-        REPOSITORY + PERMISSION,
-        "/repos/acme/agents/collaborators/ada/permission",
-        "the installation",
-    ),
+    Case(REPOSITORY + PERMISSION, AGENTS_ADA, "the installation"),
     Case(REPOSITORY + PERMISSION, "/repos/acme/agents/collaborators/grace/permission", "ada"),
     Case(BY_NUMBER + PERMISSION, "/repositories/{agents}/collaborators/ada/permission", "ada"),
     Case("/user/{account_id}", "/user/{person}", "the installation"),
@@ -97,7 +100,7 @@ REFUSALS = [
     Case(TOKENS, "/app/installations/{suspended}/access_tokens", "the App", 403, "POST"),
     Case(TOKENS, "/app/installations/0/access_tokens", "the App", 404, "POST"),
     Case(CONVERSIONS, "/app-manifests/none/conversions", "nobody", 404, "POST"),
-    Case(TOKENS, "/app/installations/{installation}/access_tokens?none", "the App", 422, "POST"),
+    Case(TOKENS, "/app/installations/{installation}/access_tokens", "the App", 422, "POST", NONE),
     Case("/installation/repositories", "/installation/repositories", "ada", 403),
     Case("/installation/repositories", "/installation/repositories", "the suspended", 403),
     Case("/installation/repositories", "/installation/repositories", "the removed", 401),
@@ -114,6 +117,7 @@ REFUSALS = [
     Case(BY_NUMBER, "/repositories/0", "the installation", 404),
     Case(REPOSITORY + PERMISSION, "/repos/acme/agents/collaborators/x/permission", "ada", 404),
     Case(REPOSITORY + PERMISSION, "/repos/acme/former/collaborators/ada/permission", "ada", 301),
+    Case(GENERATE, "/repos/acme/agents/generate", "grace", 404, "POST", NEW),
     Case("/user/{account_id}", "/user/0", "the installation", 404),
     Case("/user", "/user", "nobody", 401),
     Case("/user", "/user", "the installation", 403),
@@ -141,7 +145,12 @@ class World:
         github.create_repository("ada/open", private=False, files={"a": "a"})
         github.create_repository("linus/own")
         github.edit_app_permissions(
-            {"contents": "read", "email_addresses": "read", "metadata": "read"}
+            {
+                "administration": "write",
+                "contents": "read",
+                "email_addresses": "read",
+                "metadata": "read",
+            }
         )
         installed = {name: github.install(name) for name in ("acme", "guarded", "listed")}
         resting, left = github.install("resting"), github.install("left")
@@ -178,13 +187,12 @@ class World:
             headers["Authorization"] = f"Bearer {self.app_token()}"
         elif who != "nobody":
             headers["Authorization"] = f"Bearer {self.tokens.get(who, 'ghs_unknown')}"
-        path, _, nothing = case.path.format(**self.numbers).partition("?none")
-        unknown = {"repositories": ["none"]} if case.path.endswith("?none") else None
+        path = case.path.format(**self.numbers)
         return requests.request(
             case.method,
-            self.github.url + ROOT + path + nothing,
+            self.github.url + ROOT + path,
             headers=headers,
-            json=unknown,
+            json=case.body,
             allow_redirects=False,
             timeout=10,
         )
@@ -286,10 +294,7 @@ def test_the_judge_finds_fault(world: World) -> None:
 
 
 def test_the_judge_knows_no_answers_of_our_own() -> None:
-    for address, method, status in (
-        ("/nowhere", "GET", 200),
-        (REPOSITORY, "PUT", 200),
-        (REPOSITORY, "GET", 418),
-    ):
+    unknown = [("/nowhere", "GET", 200), (REPOSITORY, "PUT", 200), (REPOSITORY, "GET", 418)]
+    for address, method, status in unknown:
         with pytest.raises(Undescribed):
             faults_of_answer(address, method, status, {})

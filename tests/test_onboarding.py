@@ -5,7 +5,6 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from pytest_django import Settings
 
 from rollouts_app.models import Membership, Repository, User, Workspace
 from rollouts_app.sync import engine
@@ -187,27 +186,6 @@ def test_it_shows_three_ways_to_clone_and_why_the_cli_is_left_out(
         "The steps for the osmosis command line are left out: it accepts remotes on github.com "
         f"only, and this repository is at {github.url}."
     )
-
-
-def test_it_shows_the_command_line_for_github_com(
-    ada: User, browser_of: Browser, agents: Repository, settings: Settings
-) -> None:
-    engine.sync(agents.pk)
-    client = browser_of(ada)
-    settings.GITHUB_URL = "https://github.com"
-    settings.PUBLIC_URL = "http://rollouts.test"
-    page = page_of(client.get(AT_ACME))
-    assert page.texts(".//code[@id]") == [
-        "git clone https://github.com/acme/agents.git",
-        "git clone git@github.com:acme/agents.git",
-        "gh repo clone acme/agents",
-        "pip install osmosis-ai",
-        "export OSMOSIS_PLATFORM_URL=http://rollouts.test",
-        "osmosis auth login",
-        "osmosis doctor",
-        "osmosis auth whoami",
-    ]
-    assert page.texts(".//li[@class='open']//*[@class='notice']") == []
 
 
 def test_every_copy_button_names_the_text_it_copies(

@@ -8,7 +8,7 @@ from rollouts_app import onboarding as flow
 from rollouts_app.models import Installation, Repository, User, Workspace
 from tests.conftest import Browser
 from tests.github_emulator import GitHubEmulator
-from tests.onboarding import AT_ACME, CONNECT, at_github, messages_of, open_step
+from tests.onboarding import AT_ACME, CONNECT, messages_of, steps
 from tests.pages import page_of
 from tests.sign_in import sign_in
 
@@ -201,50 +201,11 @@ def test_members_are_told_whom_to_ask(
 ) -> None:
     client = browser_of(linus)
     page = page_of(client.get("/onboarding"))
-    assert open_step(page).startswith(
+    assert page.text(".//*[@class='notice']//p[1]") == (
         "Owners and admins connect the repository. Ask one of them: Ada Lovelace."
     )
+    assert steps(page) == ["open: Clone"]
     assert page.actions() == []
     assert client.post(INSTALL).status_code == 403
     assert client.post(CONNECT, {"choice": "1:1"}).status_code == 403
     assert [path for _, path in github.requests if path.startswith("/api/")] == []
-
-
-def test_somebody_may_only_ask_an_owner_to_approve(
-    linus: User, browser_of: Browser, github: GitHubEmulator
-) -> None:
-    client = browser_of(linus)
-    client.post("/onboarding/workspace", {"slug": "own"})
-    there = client.post("/own/integrations/git/installation").headers["Location"]
-    back = at_github(github, "linus", there, "acme")
-    assert "setup_action=request" in back
-    answer = client.get(back, follow=True)
-    assert answer.redirect_chain == [("/onboarding?workspace=own", 302)]
-    assert messages_of(page_of(answer)) == [
-        "GitHub has asked the owners of the organization to approve the App. "
-        "Come back to this page when one of them has: its repositories are then listed here."
-    ]
-
-
-@pytest.mark.parametrize(
-    ("query", "news"),
-    [
-        ("installation_id=1&setup_action=install", "The App is installed. Choose the workspace "),
-        ("installation_id=1&state=forged", "This way back from GitHub was not begun by you"),
-    ],
-)
-def test_it_copes_with_coming_back_without_a_state_of_ours(
-    ada: User, browser_of: Browser, acme: Workspace, query: str, news: str
-) -> None:
-    answer = browser_of(ada).get(f"/onboarding/installed?{query}", follow=True)
-    assert answer.redirect_chain == [("/onboarding", 302)]
-    [message] = messages_of(page_of(answer))
-    assert message.startswith(news)
-    assert Installation.objects.count() == 0
-
-
-def test_whoever_comes_back_signed_out_signs_in_first(client: Client, db: None) -> None:
-    answer = client.get("/onboarding/installed?installation_id=1")
-    assert answer.headers["Location"] == (
-        "/accounts/login/?next=/onboarding/installed%3Finstallation_id%3D1"
-    )

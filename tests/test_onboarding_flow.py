@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 from django.db import DataError, IntegrityError, connections
 
-from rollouts_app import connection, onboarding
+from rollouts_app import connection, installing, onboarding
 from rollouts_app.accounts import keep_user_token
 from rollouts_app.connection import tie_repository
+from rollouts_app.installing import Return, StateFault
 from rollouts_app.models import Installation, Membership, Repository, User, Workspace
-from rollouts_app.onboarding import Return, StateFault
 from rollouts_app.refusals import NotPossible, SignInAgain
 from rollouts_app.sync.clients import client_for
 from tests.github_emulator import GitHubEmulator
@@ -129,14 +129,14 @@ def test_the_same_choice_twice_at_once_connects_it_once(
 
 @pytest.mark.parametrize("state", ["\0", "x" * 5000, "a b", "\ud800"], ids=ascii)
 def test_a_state_that_is_none_leads_nowhere(ada: User, state: str) -> None:
-    assert onboarding.return_by_state(ada, state) == Return(None, StateFault.UNKNOWN)
+    assert installing.return_by_state(ada, state) == Return(None, StateFault.UNKNOWN)
 
 
 def test_a_state_outlives_a_busy_hour(ada: User, acme: Workspace) -> None:
-    state = onboarding.installation_address(ada, acme).partition("state=")[2]
+    state = installing.installation_address(ada, acme).partition("state=")[2]
     for number in range(400):
         keep_user_token(number, "token")
-    assert onboarding.return_by_state(ada, state) == Return(acme)
+    assert installing.return_by_state(ada, state) == Return(acme)
 
 
 def test_it_asks_to_sign_in_again_without_a_token(ada: User) -> None:
@@ -157,26 +157,26 @@ def test_a_state_leads_back_once_and_only_its_owner(
     ada: User, linus: User, acme: Workspace
 ) -> None:
     """I08: a replayed state is named as used, and binds nothing again."""
-    state = onboarding.installation_address(ada, acme).partition("state=")[2]
-    assert onboarding.return_by_state(linus, state) == Return(None, StateFault.UNKNOWN)
-    assert onboarding.return_by_state(ada, state) == Return(acme)
-    assert onboarding.return_by_state(ada, state) == Return(acme, StateFault.USED)
-    assert onboarding.return_by_state(ada, "forged") == Return(None, StateFault.UNKNOWN)
+    state = installing.installation_address(ada, acme).partition("state=")[2]
+    assert installing.return_by_state(linus, state) == Return(None, StateFault.UNKNOWN)
+    assert installing.return_by_state(ada, state) == Return(acme)
+    assert installing.return_by_state(ada, state) == Return(acme, StateFault.USED)
+    assert installing.return_by_state(ada, "forged") == Return(None, StateFault.UNKNOWN)
 
 
 def test_an_expired_state_is_named_so(
     ada: User, acme: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """I08: expired is told apart from used, and the workspace to begin again in is known."""
-    monkeypatch.setattr(onboarding, "STATE_SECONDS", -1)
-    state = onboarding.installation_address(ada, acme).partition("state=")[2]
-    assert onboarding.return_by_state(ada, state) == Return(acme, StateFault.EXPIRED)
+    monkeypatch.setattr(installing, "STATE_SECONDS", -1)
+    state = installing.installation_address(ada, acme).partition("state=")[2]
+    assert installing.return_by_state(ada, state) == Return(acme, StateFault.EXPIRED)
 
 
 def test_a_state_is_worth_nothing_to_who_has_left(ada: User, acme: Workspace) -> None:
-    state = onboarding.installation_address(ada, acme).partition("state=")[2]
+    state = installing.installation_address(ada, acme).partition("state=")[2]
     Membership.objects.filter(user=ada).delete()
-    assert onboarding.return_by_state(ada, state) == Return(None, StateFault.UNKNOWN)
+    assert installing.return_by_state(ada, state) == Return(None, StateFault.UNKNOWN)
 
 
 def test_it_names_three_ways_to_clone() -> None:

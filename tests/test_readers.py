@@ -79,7 +79,7 @@ def test_access_taken_on_github_ends_here_on_parts_too(
     lose_access(github)
     assert member.get(ROLLOUTS).status_code == 200
     let_pass(minutes=16)
-    assert heading(member, 403) == f"GitHub does not let linus read {NAME}"
+    assert heading(member, 403) == "GitHub does not let linus read the repository of this workspace"
     for address in (ROLLOUTS, "/acme/sync-status", "/acme/integrations/git", "/acme/branches"):
         assert member.get(address, headers=HTMX).status_code == 403
     assert member.post("/acme/integrations/git/sync-now").status_code == 403
@@ -139,7 +139,10 @@ def test_who_was_never_known_waits_for_an_answer(
 ) -> None:
     Membership.objects.update(asked_about=None)
     github.outage("/api/v3/repos")
-    assert heading(member, 403) == f"GitHub could not be asked whether you may read {NAME}"
+    assert (
+        heading(member, 403)
+        == "GitHub could not be asked whether you may read the repository of this workspace"
+    )
     # Owners look after the connection.
     assert signed_in(ada).get("/acme/integrations/git").status_code == 200
 

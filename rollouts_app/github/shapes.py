@@ -54,6 +54,7 @@ class InstallationFacts:
     permissions: dict[str, str]
     events: tuple[str, ...]
     suspended_at: datetime | None
+    created_at: datetime | None
     page: str
 
     @property
@@ -137,6 +138,7 @@ def read_installation(answer: Json) -> InstallationFacts:
         permissions=words(answer.get("permissions")),
         events=tuple(text(event) for event in answer.get("events") or ()),
         suspended_at=moment(answer.get("suspended_at")),
+        created_at=moment(answer.get("created_at")),
         page=text(answer.get("html_url")),
     )
 

@@ -5,7 +5,7 @@ Everything that goes wrong leaves as one of the four errors; callers never see a
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 from urllib.parse import urljoin, urlsplit
@@ -57,9 +57,15 @@ class Transport:
         for scheme in ("https://", "http://"):
             self._session.mount(scheme, HTTPAdapter(max_retries=retry))
 
-    def one(self, read: Callable[[Json], Shape], method: str, path: str) -> Shape:
-        """The answer to one request, through `read`."""
-        _response, answer = self._request(method, self._api_url + path)
+    def one(
+        self,
+        read: Callable[[Json], Shape],
+        method: str,
+        path: str,
+        body: Mapping[str, object] | None = None,
+    ) -> Shape:
+        """The answer to one request, through `read`; `body` is sent as JSON."""
+        _response, answer = self._request(method, self._api_url + path, body)
         return _shaped(read, answer, path)
 
     def listed(self, read: Callable[[Json], Shape], path: str, key: str) -> Iterator[Shape]:
@@ -83,11 +89,13 @@ class Transport:
         # A part of a list that looks whole would make us forget what is still there.
         raise Unavailable(f"GitHub's list {path} is longer than {MOST_PAGES} pages.")
 
-    def _request(self, method: str, address: str) -> tuple[requests.Response, Any]:
+    def _request(
+        self, method: str, address: str, sent: Mapping[str, object] | None = None
+    ) -> tuple[requests.Response, Any]:
         """The last response and its decoded body, redirects on the same host followed."""
         asked = f"{method} {urlsplit(address).path}"
         for _hop in range(MOST_REDIRECTS + 1):
-            response, body = self._exchange(method, address, asked)
+            response, body = self._exchange(method, address, asked, sent)
             if response.status_code in REDIRECTS and "location" in response.headers:
                 # A renamed repository answers with its address by id.
                 address = self._same_host(address, response.headers["location"])
@@ -98,10 +106,12 @@ class Transport:
                 raise refusal(asked, response.status_code, response.headers, body, now)
         raise Unavailable(f"GitHub redirects {asked} in circles. Try again later.")
 
-    def _exchange(self, method: str, address: str, asked: str) -> tuple[requests.Response, bytes]:
+    def _exchange(
+        self, method: str, address: str, asked: str, sent: Mapping[str, object] | None
+    ) -> tuple[requests.Response, bytes]:
         try:
             with self._session.request(
-                method, address, timeout=TIMEOUT, allow_redirects=False, stream=True
+                method, address, json=sent, timeout=TIMEOUT, allow_redirects=False, stream=True
             ) as response:
                 at_github = http_date(response.headers.get("date", ""))
                 self.ahead = datetime.now(UTC) - at_github if at_github else None

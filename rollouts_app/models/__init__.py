@@ -7,6 +7,7 @@ from rollouts_app.models.catalogs import Catalog, ConfigVersion, Rollout, Rollou
 from rollouts_app.models.deliveries import WebhookDelivery
 from rollouts_app.models.invitations import Invitation
 from rollouts_app.models.repositories import Installation, Repository
+from rollouts_app.models.requests import InstallationRequest
 from rollouts_app.models.server import ServerSettings
 from rollouts_app.models.syncs import SyncRun
 from rollouts_app.models.users import User
@@ -19,6 +20,7 @@ __all__ = [
     "ConfigVersion",
     "GitHubApp",
     "Installation",
+    "InstallationRequest",
     "Invitation",
     "Membership",
     "Repository",

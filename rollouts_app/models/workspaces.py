@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from django.contrib.postgres.fields import ArrayField
 from django.core.validators import RegexValidator
 from django.db import models
 from django.db.models import Case, FilteredRelation, Q, When
@@ -12,6 +13,8 @@ from rollouts_app.models.users import User
 
 if TYPE_CHECKING:
     from rollouts_app.models.repositories import Repository, RepositoryQuerySet
+
+    Words = ArrayField[list[str], list[str]]
 
 SLUG_PATTERN = r"^[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?$"
 
@@ -134,6 +137,9 @@ class Membership(models.Model):
     may_read = models.BooleanField(null=True)
     asked_about = models.BigIntegerField(null=True)
     ask_again_at = models.DateTimeField(null=True)
+    # Of the first steps, those that the person has ticked off; and that they want no reminder.
+    setup_done: "Words" = ArrayField(models.CharField(max_length=16), default=list, blank=True)
+    setup_dismissed_at = models.DateTimeField(null=True, blank=True)
 
     objects = MembershipQuerySet.as_manager()
 

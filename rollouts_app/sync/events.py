@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import wraps
 
 from rollouts_app.github import read_installation
-from rollouts_app.models import Branch, Installation, Repository, SyncRun
+from rollouts_app.models import Branch, Installation, InstallationRequest, Repository, SyncRun
 from rollouts_app.models.branches import is_nameable
 from rollouts_app.models.repositories import RepositoryQuerySet
 from rollouts_app.sync import payloads
@@ -147,6 +147,11 @@ def on_installation(payload: Payload) -> Outcome:
     except (KeyError, TypeError, ValueError, AttributeError):
         return Outcome(UNKNOWN_INSTALLATION, installation=installation_told_of(payload))
     installation = store_installation(facts)
+    # Whoever asked the owners for it goes on by themselves: their way back had no installation.
+    asked = payloads.number(payloads.part(payload, "requester"), "id")
+    if action == "created" and asked:
+        requests = InstallationRequest.objects.filter(user__github_id=asked)
+        requests.settle(installation.account_login)
     told = _connected(payloads.parts(payload, "repositories"))
     affected = _hold(told | Repository.objects.connected().of_account(installation.account_id))
     if action == "deleted":

@@ -17,7 +17,8 @@ from django.utils.http import url_has_allowed_host_and_scheme, urlencode
 from django_htmx.http import HttpResponseClientRedirect
 
 from rollouts_app import readers
-from rollouts_app.models import Membership, User, Workspace, WorkspaceSlug
+from rollouts_app.checklist import Checklist, checklist_of
+from rollouts_app.models import Membership, Repository, User, Workspace, WorkspaceSlug
 
 if TYPE_CHECKING:
     from django_htmx.middleware import HtmxDetails
@@ -37,6 +38,9 @@ class WorkspaceRequest(PersonRequest):
     membership: Membership
     # All of the caller's, for the switcher: the same query finds them.
     memberships: list[Membership]
+    # What the header tells: how far the first steps are, and the repository, to whom may read it.
+    checklist: Checklist
+    shown_repository: Repository | None
 
 
 class LoginRequiredMiddleware(DjangoLoginRequired):
@@ -62,7 +66,7 @@ def workspace_page(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpR
 
     @wraps(view)
     def wrapper(request: WorkspaceRequest, **kwargs: Any) -> HttpResponseBase:
-        if readers.is_kept_out(request.membership):
+        if request.workspace.repository and not request.shown_repository:
             return _kept_out(request)
         return view(request, **kwargs)
 
@@ -84,6 +88,9 @@ def people_page(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResp
             return _led_on(request, workspace)
         request.membership = found[0]
         request.workspace = request.membership.workspace
+        request.checklist = checklist_of(request.membership)
+        is_kept_out = readers.is_kept_out(request.membership)
+        request.shown_repository = None if is_kept_out else request.workspace.repository
         if request.session.get("last_workspace") != workspace:
             request.session["last_workspace"] = workspace
         # All dates of the page.
@@ -94,8 +101,7 @@ def people_page(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResp
 
 
 def _kept_out(request: WorkspaceRequest) -> HttpResponse:
-    repository = request.workspace.repository
-    context = {"repository": repository, "is_refused": request.membership.may_read is False}
+    context = {"is_refused": request.membership.may_read is False}
     return render(request, "kept_out.html", context, status=403)
 
 

@@ -1,11 +1,13 @@
-"""First steps: a workspace, GitHub and the repository, the first sync, the clone. Resumable."""
+"""First steps: a workspace, GitHub and the repository, the first sync, the clone, the command line.
+
+Resumable: each step is read from live state, but for those that only the person can tick off.
+"""
 
 from dataclasses import dataclass
 from shlex import quote
 from typing import Any
 
 from django.conf import settings
-from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpResponse
 from django.shortcuts import redirect
@@ -13,33 +15,61 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.http import require_POST, require_safe
 
-from rollouts_app import connection, policy
+from rollouts_app import checklist, github_app, installing, policy, readers, starting
 from rollouts_app import onboarding as flow
-from rollouts_app.addresses import GITHUB_COM
+from rollouts_app.addresses import new_installation_page
+from rollouts_app.checklist import Checklist, checklist_of
 from rollouts_app.errors import GitHubError
-from rollouts_app.forms import RepositoryChoiceForm, WorkspaceForm
+from rollouts_app.forms import NewRepositoryForm, WorkspaceForm
 from rollouts_app.models import Membership, Repository
 from rollouts_app.refusals import NotPossible, SignInAgain
-from rollouts_app.views.access import PersonRequest, WorkspaceRequest, manager_page
+from rollouts_app.views.access import PersonRequest, WorkspaceRequest, people_page
 from rollouts_app.views.fragments import page
 from rollouts_app.views.trouble import trouble_of
 
 CREATORS = "Administrators of this server create workspaces. Ask one of them for yours."
+TITLES = {
+    checklist.WORKSPACE: "Workspace",
+    checklist.REPOSITORY: "GitHub and repository",
+    checklist.SYNC: "First sync",
+    checklist.CLONE: "Clone",
+    checklist.CLI: "Command line",
+    checklist.VERIFY: "Verify",
+}
+FACTS = {
+    checklist.CLONE: "Cloned",
+    checklist.CLI: "Command line installed, signed in",
+    checklist.VERIFY: "Verified",
+}
+# Seconds between two looks while an owner's approval is waited for.
+REQUEST_PAUSE = 15
 
 
 @dataclass(frozen=True)
 class Step:
     """One step: `state` is done, open or later. A done one collapses to its `fact`."""
 
-    title: str
-    template: str
+    name: str
     fact: str
-    state: str = "later"
+    state: str
+
+    @property
+    def title(self) -> str:
+        return TITLES[self.name]
+
+    @property
+    def template(self) -> str:
+        return f"onboarding/{self.name}.html"
+
+    @property
+    def is_ticked(self) -> bool:
+        """Whether only the person can say that it is done."""
+        return self.name in checklist.TICKED
 
 
 @require_safe
 def onboarding(request: PersonRequest) -> HttpResponse:
-    """Where this person stands, read from live state each time."""
+    """Where this person stands, read from live state each time; `?step=` opens a step again."""
     return _steps(request, _membership(request), WorkspaceForm())
 
 
@@ -59,56 +89,15 @@ def workspace_new(request: PersonRequest) -> HttpResponse:
 
 
 @require_POST
-@manager_page
-def connect_installation(request: WorkspaceRequest) -> HttpResponse:
-    """Off to GitHub, where the App gets installed on an account."""
-    return redirect(flow.installation_address(request.user, request.workspace))
-
-
-@require_safe
-def installed(request: PersonRequest) -> HttpResponse:
-    """Back from GitHub. The installation's number in the address is nobody's proof: it is unused.
-
-    https://docs.github.com/en/apps/creating-github-apps/registering-a-github-app/about-the-setup-url
-    """
-    state = request.GET.get("state", "")
-    back = flow.return_by_state(request.user, state) if state else flow.Return(None)
-    messages.info(request, _news(request.GET.get("setup_action", ""), back))
-    return redirect(_address(back.workspace.slug) if back.workspace else "onboarding")
-
-
-@require_POST
-@manager_page
-def connect_repository(request: WorkspaceRequest) -> HttpResponse:
-    """Tie the chosen repository to the workspace; the first sync starts at once."""
-    form = RepositoryChoiceForm(request.POST)
-    try:
-        if form.is_valid():
-            connection.connect_repository(request.user, request.workspace, *form.numbers)
-        else:
-            messages.error(request, "Choose one of the repositories listed.")
-    except (NotPossible, GitHubError) as problem:
-        messages.error(request, str(problem))
-    except SignInAgain:
-        messages.error(request, "Sign in with GitHub again, then choose the repository.")
+@people_page
+def setup_step(request: WorkspaceRequest) -> HttpResponse:
+    """Tick a step off, or not; take the checklist out of the header, or put it back."""
+    own, step = request.membership, request.POST.get("step", "")
+    if step:
+        checklist.tick(own, step, is_done=request.POST.get("done") == "yes")
+    else:
+        checklist.dismiss(own, is_dismissed=request.POST.get("reminder") == "off")
     return redirect(_address(request.workspace.slug))
-
-
-def _news(action: str, back: flow.Return) -> str:
-    """What happened at GitHub, as far as it says so."""
-    if back.fault:
-        return (
-            f"{back.fault.value}. Nothing is lost: this page shows where you stand, "
-            "and from here you can connect GitHub again."
-        )
-    if action == "request":
-        return (
-            "GitHub has asked the owners of the organization to approve the App. "
-            "Come back to this page when one of them has: its repositories are then listed here."
-        )
-    if back.workspace:
-        return "GitHub has saved which repositories the App may read. Choose one of them."
-    return "The App is installed. Choose the workspace its repository belongs to, or create one."
 
 
 def _steps(
@@ -118,42 +107,44 @@ def _steps(
     status: int = 200,
 ) -> HttpResponse:
     repository = membership.workspace.repository if membership else None
+    is_kept_out = membership is not None and readers.is_kept_out(membership)
     context: dict[str, Any] = {
         "membership": membership,
         "workspace": membership.workspace if membership else None,
         "memberships": request.user.memberships.select_related("workspace").order_by("pk"),
         "form": form,
-        "may_create_workspaces": membership is not None
-        or policy.may_create_workspaces(request.user),
-        "repository": repository,
+        "may_create_workspaces": membership or policy.may_create_workspaces(request.user),
+        "repository": None if is_kept_out else repository,
+        "is_kept_out": is_kept_out,
+        "has_cli": checklist.has_cli(),
+        "github_url": settings.GITHUB_URL,
+        "checklist": checklist_of(membership),
     }
-    if membership and repository:
+    if is_kept_out:
+        context["poll_seconds"] = REQUEST_PAUSE
+    elif membership and repository:
         context |= _first_sync(repository) | _clone(repository)
     elif membership:
         context |= _choice(request, membership)
-    context["steps"] = steps = _titled(membership, repository, context.get("synced", ""))
-    context["done_count"] = sum(step.state == "done" for step in steps)
+    context["steps"] = _titled(context, request.GET.get("step", ""))
     return page(request, "onboarding/steps.html", context, "steps", status=status)
 
 
-def _titled(
-    membership: Membership | None, repository: Repository | None, synced: str
-) -> list[Step]:
-    """The steps with their states: the first that is not done is open."""
-    workspace = f"Workspace {membership.workspace.slug}" if membership else ""
-    connected = f"Connected {repository.full_name}" if repository else ""
-    steps = [
-        Step("Workspace", "onboarding/workspace.html", workspace),
-        Step("GitHub and repository", "onboarding/repository.html", connected),
-        Step("First sync", "onboarding/first_sync.html", synced),
-        Step("Clone", "onboarding/clone.html", ""),
-    ]
-    current = next(number for number, step in enumerate(steps) if not step.fact)
-    states = ["done"] * current + ["open"] + ["later"] * (len(steps) - current - 1)
-    return [
-        Step(step.title, step.template, step.fact, state)
-        for step, state in zip(steps, states, strict=True)
-    ]
+def _titled(context: dict[str, Any], asked: str) -> list[Step]:
+    """The steps with their states: the first that is not done is open, or the one asked for."""
+    own: Checklist = context["checklist"]
+    repository = context["repository"]
+    facts = {
+        **FACTS,
+        checklist.WORKSPACE: f"Workspace {context['workspace']}",
+        checklist.REPOSITORY: f"Connected {repository.full_name}" if repository else "",
+        checklist.SYNC: context.get("synced", ""),
+    }
+    current = asked if asked in own.done & set(checklist.TICKED) else own.next
+    states = {step: "done" if step in own.done else "later" for step in own.steps} | {
+        current: "open"
+    }
+    return [Step(step, facts[step], states[step]) for step in own.steps]
 
 
 def _first_sync(repository: Repository) -> dict[str, Any]:
@@ -183,29 +174,37 @@ def _clone(repository: Repository) -> dict[str, Any]:
     return {
         "clone_commands": flow.clone_commands(settings.GITHUB_URL, repository.full_name),
         "folder": repository.full_name.partition("/")[2],
-        "has_cli": settings.GITHUB_URL == GITHUB_COM,
-        "github_url": settings.GITHUB_URL,
         "cli_address": f"export OSMOSIS_PLATFORM_URL={quote(settings.PUBLIC_URL)}",
     }
 
 
 def _choice(request: PersonRequest, membership: Membership) -> dict[str, Any]:
     """The accounts and repositories to choose from, or why they cannot be listed."""
+    workspace = membership.workspace
     if not membership.may_manage_connection:
-        return {"managers": membership.workspace.manager_names()}
+        return {"managers": workspace.manager_names(), "poll_seconds": REQUEST_PAUSE}
     query = request.GET.get("q", "").strip()
     try:
         accounts = flow.accounts_of(request.user, query)
-        return {
-            "accounts": accounts,
-            "query": query,
-            "is_long": any(account.is_cut for account in accounts),
-            "has_choice": any(account.is_choosable for account in accounts),
-        }
     except SignInAgain:
-        return {"must_sign_in_again": True, "next": _address(membership.workspace.slug)}
+        return {"must_sign_in_again": True, "next": _address(workspace.slug)}
     except GitHubError as problem:
         return {"problem": str(problem)}
+    installations = [account.installation for account in accounts]
+    installing.settle_approved(workspace, installations)
+    requests = list(workspace.installation_requests.open().select_related("user"))
+    return {
+        "accounts": accounts,
+        "query": query,
+        "is_long": any(account.is_cut for account in accounts),
+        "has_choice": any(account.is_choosable for account in accounts),
+        "requests": requests,
+        "approval_page": new_installation_page(settings.GITHUB_URL, github_app.credentials().slug),
+        "template": settings.TEMPLATE_REPOSITORY,
+        "may_create": starting.may_create(installations),
+        "new_repository": NewRepositoryForm(initial={"name": f"{workspace.slug}-rollouts"}),
+        "poll_seconds": REQUEST_PAUSE if requests and not query else None,
+    }
 
 
 def _membership(request: PersonRequest) -> Membership | None:

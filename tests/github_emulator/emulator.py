@@ -15,6 +15,7 @@ from . import (
     pages_source,
     rest_app,
     rest_facts,
+    rest_generate,
     rest_git,
     rest_hook,
 )
@@ -85,6 +86,7 @@ for routes in (
     rest_app.ROUTES,
     rest_hook.ROUTES,
     rest_facts.ROUTES,
+    rest_generate.ROUTES,
     rest_git.ROUTES,
     oauth.ROUTES,
     manifest.ROUTES,

@@ -40,7 +40,13 @@ class Installations(Repositories):
             )
             state.installations[installation.id] = installation
             self._tell("created", installation, by, state.repositories_of(installation))
+            account.requested_by = None
         return installation.id
+
+    def request_installation(self, login: str, by: str) -> None:
+        """Ask the owners of an organization to install the App. GitHub tells nobody but them."""
+        with self.changing():
+            self.account_named(login).requested_by = self.account_named(by).id
 
     def uninstall(self, installation_id: int, *, by: str | None = None) -> None:
         """Remove the App from an account; its tokens die with it."""
@@ -164,5 +170,9 @@ class Installations(Repositories):
         repositories: list[Repository] | None = None,
     ) -> None:
         sender = self._sender(installation, by)
-        body = payloads.installation(self.shapes, action, installation, sender, repositories)
+        asked = self.state.accounts[installation.account_id].requested_by
+        requester = self.state.accounts[asked] if asked else None
+        body = payloads.installation(
+            self.shapes, action, installation, sender, repositories, requester
+        )
         self.announce("installation", body, installation)

@@ -54,6 +54,7 @@ def install(request: Request, slug: str) -> Answer:
     if person is None or account is None or slug != world.app.slug:
         return pages.nothing_here(request, "Begin at the App's page.")
     if not world.may_administer(person, account):
+        world.request_installation(account.login, person.login)
         return _on_to_the_app(request, {"setup_action": "request"}, f"/apps/{slug}")
     choice = access_form.chosen(request)
     if not choice:

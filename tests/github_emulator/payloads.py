@@ -144,18 +144,19 @@ def installation(
     record: Installation,
     sender: Account,
     repositories: Sequence[Repository] | None,
+    requester: Account | None = None,
 ) -> Json:
     """`installation`. Without repositories the key is missing, as in suspend and unsuspend."""
     listed = {}
     if repositories is not None:
         listed["repositories"] = [shapes.repository_name(r) for r in repositories]
-    requester = {"requester": None} if action == "created" else {}
+    asked = {"requester": shapes.account(requester) if requester else None}
     shape = shapes.installation(record)
     return {
         "action": action,
         "installation": shape,
         **listed,
-        **requester,
+        **(asked if action == "created" else {}),
         "sender": shapes.account(sender),
     }
 

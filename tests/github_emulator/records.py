@@ -14,6 +14,7 @@ class Account:
     """A person or an organization. Times of all records are seconds since 1970.
 
     A policy of an organization keeps out those who do not meet it, whatever they may do else.
+    `requested_by` is who asked its owners to install the App, and got no answer yet.
     """
 
     id: int
@@ -25,6 +26,7 @@ class Account:
     members: dict[int, Role] = field(default_factory=dict)
     base_permission: Permission = "write"
     policy: Policy | None = None
+    requested_by: int | None = None
 
 
 @dataclass

@@ -76,6 +76,7 @@ ADDRESSES = {
     "/repos/{owner}/{repo}/commits": ["get"],
     "/repos/{owner}/{repo}/commits/{ref}": ["get"],
     "/repos/{owner}/{repo}/installation": ["get"],
+    "/repos/{template_owner}/{template_repo}/generate": ["post"],
     "/user": ["get"],
     "/user/{account_id}": ["get"],
     "/user/emails": ["get"],

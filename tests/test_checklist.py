@@ -1,0 +1,116 @@
+"""The first steps of one person: ticked off, opened again, told in the header, of their role."""
+
+import pytest
+from django.test import Client
+from pytest_django import Settings
+
+from rollouts_app.models import Repository, User
+from rollouts_app.sync import engine
+from tests.conftest import Browser
+from tests.onboarding import AT_ACME, steps
+from tests.pages import Page, page_of
+
+pytestmark = pytest.mark.django_db
+
+
+def tick(client: Client, step: str, *, done: str = "yes") -> Page:
+    answer = client.post("/acme/setup-steps", {"step": step, "done": done}, follow=True)
+    assert answer.redirect_chain == [(AT_ACME, 302)]
+    return page_of(answer)
+
+
+def test_it_shows_the_command_line_for_github_com(
+    ada: User, browser_of: Browser, agents: Repository, settings: Settings
+) -> None:
+    engine.sync(agents.pk)
+    client = browser_of(ada)
+    settings.GITHUB_URL = "https://github.com"
+    settings.PUBLIC_URL = "http://rollouts.test"
+    page = page_of(client.get(AT_ACME))
+    assert page.texts(".//code[@id]") == [
+        "git clone https://github.com/acme/agents.git",
+        "git clone git@github.com:acme/agents.git",
+        "gh repo clone acme/agents",
+    ]
+    assert page.texts(".//li[@class='open']//*[@class='notice']") == []
+    page = tick(client, "clone")
+    assert page.texts(".//code[@id]") == [
+        "pip install osmosis-ai",
+        "export OSMOSIS_PLATFORM_URL=http://rollouts.test",
+        "osmosis auth login",
+    ]
+    page = tick(client, "cli")
+    assert page.texts(".//code[@id]") == ["osmosis doctor", "osmosis auth whoami"]
+    page = tick(client, "verify")
+    assert steps(page)[3:] == [
+        "done: Done: Cloned Show Clone",
+        "done: Done: Command line installed, signed in Show Command line",
+        "done: Done: Verified Show Verify",
+    ]
+    assert page.text(".//*[@id='steps']/p") == "6 of 6 steps done"
+    assert page.text(".//*[@class='stack ending']/h2") == "You are set up."
+
+
+def test_a_step_can_be_opened_again_and_taken_back(
+    ada: User, browser_of: Browser, agents: Repository
+) -> None:
+    engine.sync(agents.pk)
+    client = browser_of(ada)
+    page = tick(client, "clone")
+    assert steps(page)[3] == "done: Done: Cloned Show Clone"
+    again = page_of(client.get(f"{AT_ACME}&step=clone"))
+    assert steps(again)[3] == "open: Clone"
+    assert steps(page_of(client.get(f"{AT_ACME}&step=sync")))[2].startswith("done")
+    assert steps(tick(client, "clone", done="no"))[3] == "open: Clone"
+    # What is read from live state is nobody's to tick.
+    tick(client, "repository")
+    assert ada.memberships.get().setup_done == []
+
+
+def header_of(client: Client) -> str:
+    """What the header says of the first steps."""
+    return " ".join(
+        page_of(client.get("/acme/members")).texts(".//header//a[@class='button quiet']")
+    )
+
+
+def test_the_header_leads_there_until_it_is_done_or_dismissed(
+    ada: User, browser_of: Browser, agents: Repository
+) -> None:
+    client = browser_of(ada)
+    assert header_of(client) == "Setup 2/4"
+    engine.sync(agents.pk)
+    assert header_of(client) == "Setup 3/4"
+    client.post("/acme/setup-steps", {"reminder": "off"})
+    assert header_of(client) == ""
+    page = page_of(client.get(AT_ACME))
+    assert "Show “Setup” in the header again" in page.texts(".//button")
+    client.post("/acme/setup-steps", {"reminder": "on"})
+    assert header_of(client) == "Setup 3/4"
+    tick(client, "clone")
+    assert header_of(client) == ""
+
+
+def test_members_see_the_steps_that_are_theirs(
+    linus: User, browser_of: Browser, agents: Repository, settings: Settings
+) -> None:
+    engine.sync(agents.pk)
+    client = browser_of(linus)
+    assert header_of(client) == "Setup 0/1"
+    settings.GITHUB_URL = "https://github.com"
+    assert steps(page_of(client.get(AT_ACME))) == [
+        "open: Clone",
+        "later: Command line",
+        "later: Verify",
+    ]
+
+
+def test_it_names_no_repository_to_whom_github_keeps_out(
+    linus: User, browser_of: Browser, agents: Repository
+) -> None:
+    agents.workspace.memberships.filter(user=linus).update(may_read=False)
+    client = browser_of(linus)
+    for path in (AT_ACME, "/acme/members", "/acme/settings", "/acme/rollouts", "/acme/leave"):
+        assert "acme/agents" not in client.get(path).content.decode()
+    said = page_of(client.get(AT_ACME)).text(".//main")
+    assert "GitHub does not let linus read the repository of this workspace." in said
