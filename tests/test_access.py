@@ -108,7 +108,10 @@ DOORS = {
     f"{WS}/members": PAGE,
     f"{WS}/members/invite": ("200 403 404 302", "422 403 404 302"),
     f"{WS}/members/invitations/<int:invitation_id>/resend": MANAGERS_ACTION,
-    f"{WS}/members/invitations/<int:invitation_id>/revoke": MANAGERS_ACTION,
+    f"{WS}/members/invitations/<int:invitation_id>/revoke": (
+        "404 403 404 302",
+        "302 403 404 302",
+    ),
     f"{WS}/members/<int:membership_id>/role": MANAGERS_ACTION,
     f"{WS}/members/<int:membership_id>/owner": MANAGERS_PAGE_AND_ACTION,
     f"{WS}/members/<int:membership_id>/hand-over": MANAGERS_PAGE_AND_ACTION,

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from pytest_django import Settings
 
 from rollouts_app.connection import tie_repository
 from rollouts_app.gitstore.folder import Folder
+from rollouts_app.management.commands.worker import tidy_caches
 from rollouts_app.models import Installation, Repository, SyncRun, User, Workspace
 from rollouts_app.sync import caches
 from rollouts_app.sync.clients import cache_folder, client_for
@@ -177,3 +179,12 @@ def test_two_workers_share_a_machine(
 
 def is_synced(repository: Repository, github: GitHubEmulator) -> bool:
     return heads_shown(repository) == github.heads(repository.full_name)
+
+
+def test_a_worker_tidies_its_disk_without_a_job(db: None, machine: Path) -> None:
+    stray = machine / "git" / "987654"
+    (stray / "objects").mkdir(parents=True)
+    (stray / "HEAD").write_text("ref: refs/heads/main\n")
+    with ThreadPoolExecutor() as pool:
+        pool.submit(tidy_caches).result()
+    assert cached(machine) == set()

@@ -147,7 +147,9 @@ def test_a_revoked_one_lets_nobody_in(client: Client, acme: Workspace, mallory: 
     assert press(client, address) == [
         "The invitation for whoever has the link was revoked: its link lets nobody in now."
     ]
-    assert press(client, address) == ["That invitation was accepted or revoked in the meantime."]
+    assert press(client, address) == [
+        "That invitation was accepted or revoked in the meantime. Nothing was changed."
+    ]
     assert says(signed_in(mallory), path, 410) == "This invitation was revoked."
     assert AuditEvent.objects.filter(deed="revoked the invitation of").count() == 1
 

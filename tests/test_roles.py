@@ -39,7 +39,7 @@ MAY = {
     f"{WS}/members": (EVERYBODY, EVERYBODY),
     f"{WS}/members/invite": (MANAGERS, MANAGERS),
     f"{WS}/members/invitations/<int:invitation_id>/resend": (EVERYBODY, MANAGERS),
-    f"{WS}/members/invitations/<int:invitation_id>/revoke": (EVERYBODY, MANAGERS),
+    f"{WS}/members/invitations/<int:invitation_id>/revoke": (MANAGERS, MANAGERS),
     f"{WS}/members/<int:membership_id>/role": (EVERYBODY, MANAGERS),
     f"{WS}/members/<int:membership_id>/owner": (OWNERS, OWNERS),
     f"{WS}/members/<int:membership_id>/hand-over": (OWNERS, OWNERS),

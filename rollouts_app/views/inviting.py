@@ -14,7 +14,7 @@ from rollouts_app.forms import InviteForm
 from rollouts_app.models import Invitation
 from rollouts_app.refusals import NotAllowed, NotPossible, SignInAgain
 from rollouts_app.views.access import WorkspaceRequest, people_page
-from rollouts_app.views.confirming import go
+from rollouts_app.views.confirming import Question, ask, go, nothing_to_do
 from rollouts_app.views.fragments import page, part_asked
 
 # Where htmx puts an answer → the part that belongs there.
@@ -23,6 +23,9 @@ CANNOT_ASK = (
     "GitHub has to be asked who that is, in your own name, and what it allows ends an hour after "
     "you sign in. Sign out and in again, or create a link instead."
 )
+
+
+GONE = "That invitation was accepted or revoked in the meantime."
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -60,10 +63,27 @@ def invitation_resend(request: WorkspaceRequest, invitation_id: int) -> HttpResp
     return _issued(request, invitation, "A new link was made; the one before it ends here.")
 
 
-@require_POST
+@require_http_methods(["GET", "HEAD", "POST"])
 @people_page
 def invitation_revoke(request: WorkspaceRequest, invitation_id: int) -> HttpResponse:
-    """End an invitation that is waiting."""
+    """Ask, then end an invitation that is waiting."""
+    own = request.membership
+    pending = request.workspace.invitations.pending().filter(pk=invitation_id).first()
+    if not own.may_invite or (pending and pending.role not in own.roles_to_give):
+        raise PermissionDenied("Owners and admins revoke invitations, owners those of owners.")
+    if pending is None:
+        return nothing_to_do(request, GONE, _home(request))
+    question = Question(
+        heading="Revoke the invitation",
+        text=f"The invitation for {pending.subject} ends: its link lets nobody in any more. "
+        "Who has accepted one already stays.",
+        button="Revoke",
+        icon="trash",
+        back=_home(request),
+        tab="members",
+    )
+    if not question.is_answered(request):
+        return ask(request, question)
     try:
         invitation = flow.revoke(request.user, request.workspace, invitation_id)
     except NotAllowed as refusal:
@@ -75,7 +95,7 @@ def invitation_revoke(request: WorkspaceRequest, invitation_id: int) -> HttpResp
             request,
             f"The invitation for {invitation.subject} was revoked: its link lets nobody in now.",
         )
-    return redirect(_home(request))
+    return go(request, _home(request))
 
 
 def _invite(request: WorkspaceRequest, form: InviteForm) -> HttpResponse:

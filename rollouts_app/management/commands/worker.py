@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import logging
 import os
 import signal
 import sys
@@ -9,6 +10,7 @@ from collections.abc import Iterable
 from typing import Any, NoReturn
 
 from django.core.management.base import BaseCommand
+from django.db import DatabaseError, connections
 from procrastinate import App
 from procrastinate.connector import Notify
 from procrastinate.contrib.django import app
@@ -17,7 +19,9 @@ from procrastinate.exceptions import ConnectorException, UniqueViolation
 from procrastinate.jobs import DeleteJobCondition, Status
 from procrastinate.psycopg_connector import PsycopgConnector
 
-from rollouts_app.sync import upkeep
+from rollouts_app.sync import caches, upkeep
+
+log = logging.getLogger(__name__)
 
 # Repositories synced at the same time by one worker.
 CONCURRENCY = 4
@@ -81,7 +85,12 @@ async def work(worker_app: App, connector: WatchedConnector) -> None:
                 update_heartbeat_interval=HEARTBEAT_SECONDS,
             )
         )
-        others = [told.wait(), connector.is_deaf.wait(), rescue_jobs(worker_app)]
+        others = [
+            told.wait(),
+            connector.is_deaf.wait(),
+            rescue_jobs(worker_app),
+            keep_tidy(),
+        ]
         companions = [asyncio.create_task(other) for other in others]
         await asyncio.wait([worker, *companions], return_when=asyncio.FIRST_COMPLETED)
         if not told.is_set():
@@ -104,6 +113,24 @@ async def rescue_jobs(worker_app: App) -> None:
     while True:
         await put_back_jobs_of_the_dead(worker_app)
         await asyncio.sleep(HEARTBEAT_SECONDS)
+
+
+async def keep_tidy() -> NoReturn:
+    """Keep this machine's caches within bounds, whether it has jobs or not: what was disconnected
+    or deleted elsewhere leaves this disk, too."""
+    while True:
+        await asyncio.sleep(caches.PAUSE_SECONDS)
+        await asyncio.to_thread(tidy_caches)
+
+
+def tidy_caches() -> None:
+    """Once, in a thread of its own; whatever goes wrong is for the next time."""
+    try:
+        caches.tidy()
+    except (OSError, DatabaseError):
+        log.exception("The git caches could not be tidied up")
+    finally:
+        connections.close_all()
 
 
 async def put_back_jobs_of_the_dead(worker_app: App) -> None:
