@@ -184,7 +184,7 @@ def is_synced(repository: Repository, github: GitHubEmulator) -> bool:
 def test_a_worker_tidies_its_disk_without_a_job(db: None, machine: Path) -> None:
     stray = machine / "git" / "987654"
     (stray / "objects").mkdir(parents=True)
-    (stray / "HEAD").write_text("ref: refs/heads/main\n")
+    (stray / "lock").touch()
     with ThreadPoolExecutor() as pool:
         pool.submit(tidy_caches).result()
     assert cached(machine) == set()

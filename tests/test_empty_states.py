@@ -95,6 +95,7 @@ def test_a_directory_without_directories_says_so(
 def test_an_empty_repository_waits_for_its_first_push(
     synced: Repository, github: GitHubEmulator, ada: User
 ) -> None:
+    """I19"""
     synced.branches.all().delete()
     page = seen_by(ada)
     assert reason(page) == "Nothing has been pushed to main yet."

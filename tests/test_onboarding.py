@@ -124,6 +124,7 @@ def test_it_tells_how_far_the_first_sync_is(
 def test_it_says_what_keeps_the_first_sync(
     ada: User, browser_of: Browser, agents: Repository, github: GitHubEmulator
 ) -> None:
+    """I21: no step waits for a list of branches; what keeps them is told, with a way to retry."""
     trouble = github.trouble("/acme/agents.git", status=403)
     engine.sync(agents.pk)
     client = browser_of(ada)
