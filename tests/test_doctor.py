@@ -170,6 +170,22 @@ def test_it_names_another_webhook_address(ada: User, github: GitHubEmulator) -> 
     assert finding(ada, "Webhook address")[0] == DOUBTFUL
 
 
+def test_it_names_a_webhook_that_sends_forms(ada: User, github: GitHubEmulator) -> None:
+    github.app.webhook_content_type = "form"
+    github.deliver = lambda _delivery: 415
+    github.push(NAME, "main", {"b": "b"})
+    github.wait_for_deliveries()
+    lines = findings(examined(ada))
+    github.app.webhook_content_type = "json"
+    found = [lines[name] for name in ("Webhook address", "Deliveries")]
+    fix = "Choose application/json as the webhook's content type on the App's page"
+    assert [(state, text.split(" To do: ")[0]) for state, text in found] == [
+        (WRONG, "GitHub sends forms, and this server reads JSON."),
+        (WRONG, "GitHub's latest delivery (push) was a form, and this server reads JSON."),
+    ]
+    assert [text.split(" To do: ")[1][: len(fix)] for _, text in found] == [fix, fix]
+
+
 def test_it_names_deliveries_that_do_not_arrive(ada: User, github: GitHubEmulator) -> None:
     github.deliver = lambda _delivery: 502
     github.push(NAME, "main", {"b": "b"})

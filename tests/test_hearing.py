@@ -1,6 +1,7 @@
 """Whether GitHub's deliveries reach us, as managers are told on Git Integration."""
 
 from datetime import timedelta
+from urllib.parse import urlencode
 
 import pytest
 from django.conf import settings
@@ -13,8 +14,10 @@ from rollouts_app.sync import hearing
 from rollouts_app.sync.pruning import prune_deliveries
 from tests.conftest import receive
 from tests.github_emulator import Delivery, GitHubEmulator
+from tests.github_emulator.webhooks import signature
 from tests.pages import page_of
 from tests.rollouts_page import client_of
+from tests.settings import EMULATOR
 from tests.syncing import NAME
 
 pytestmark = pytest.mark.django_db
@@ -40,6 +43,29 @@ def forged(github: GitHubEmulator, **headers: str) -> Delivery:
     delivery = github.deliveries[-1]
     delivery.headers |= {"X-Hub-Signature-256": "sha256=" + "0" * 64, **headers}
     return delivery
+
+
+def as_form(delivery: Delivery) -> int:
+    """Hand a delivery over as GitHub does where the content type is "form"."""
+    body = urlencode({"payload": delivery.body.decode()}).encode()
+    form = "application/x-www-form-urlencoded"
+    genuine = signature(EMULATOR.app.webhook_secret, body)
+    headers = {**delivery.headers, "Content-Type": form, "X-Hub-Signature-256": genuine}
+    answer = Client().post("/webhooks/github", body, form, headers=headers)
+    assert b"choose application/json as the content type" in answer.content
+    return answer.status_code
+
+
+def test_managers_hear_of_deliveries_that_are_forms(
+    ada: User, agents: Repository, github: GitHubEmulator
+) -> None:
+    github.push(NAME, "main", {"c": "d"})
+    github.wait_for_deliveries()
+    assert as_form(github.deliveries[-1]) == 415
+    assert hints(ada) == ["GitHub's deliveries come as forms, and this server reads JSON."]
+    assert WebhookDelivery.objects.count() == 0
+    assert receive(github.deliveries[-1]) == 202
+    assert hints(ada) == []
 
 
 def test_managers_hear_of_a_wrong_webhook_secret(

@@ -14,8 +14,9 @@ from rollouts_app.models import Installation
 WEBHOOK_PATH = "/webhooks/github"
 NEEDED_EVENTS = ("push", "create", "delete", "repository")
 CLOCK_TOLERANCE = timedelta(seconds=30)
-# What we answer to a delivery whose signature is not ours.
-REFUSED_SIGNATURE = 401
+# What we answer to a delivery whose signature is not ours, and to one that is no JSON.
+REFUSED_SIGNATURE, REFUSED_FORM = 401, 415
+SET_JSON = "Choose application/json as the webhook's content type"
 # The share of an hour's requests below which an account is worth a word.
 LITTLE = 0.1
 
@@ -113,7 +114,7 @@ def webhook_address(facts: Facts) -> Line:
         return bad(
             name,
             "GitHub sends forms, and this server reads JSON.",
-            "Choose application/json as the webhook's content type.",
+            f"{SET_JSON} on the App's page ({_app_page(facts)}).",
         )
     return good(name, f"GitHub delivers to {ours}.")
 
@@ -121,6 +122,12 @@ def webhook_address(facts: Facts) -> Line:
 def webhook_arrivals(facts: Facts) -> Line:
     name, heard = "Deliveries", facts.heard
     failed = _latest_failure(facts)
+    if failed and failed.status_code == REFUSED_FORM:
+        return bad(
+            name,
+            f"GitHub's latest delivery ({failed.event}) was a form, and this server reads JSON.",
+            f"{SET_JSON} on the App's page ({_app_page(facts)}).",
+        )
     if failed and failed.status_code != REFUSED_SIGNATURE:
         said = f"answered {failed.status_code}" if failed.status_code else "was not reached"
         host = urlsplit(facts.public_url).netloc

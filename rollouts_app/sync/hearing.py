@@ -22,6 +22,7 @@ from rollouts_app.sync.events import HANDLERS
 
 REFUSED = "refused-deliveries"
 REFUSED_SECONDS = 7 * 24 * 3600
+FORMS = "deliveries-as-forms"
 READ_UNTIL = "deliveries-read-until"
 # GitHub repeats what is not older than this.
 KEPT = timedelta(days=3)
@@ -54,9 +55,27 @@ def note_refused(headers: Mapping[str, str]) -> None:
 def refused() -> Refused | None:
     """What was refused since the last genuine delivery; None when nothing was."""
     kept = cache.get(REFUSED)
-    if not kept or WebhookDelivery.objects.received().filter(received_at__gt=kept[0]).exists():
+    if not kept or _has_come_since(kept[0]):
         return None
     return Refused(*kept)
+
+
+def note_form() -> None:
+    """Remember that a genuine delivery came as a form, which is not read."""
+    cache.add(FORMS, now(), timeout=REFUSED_SECONDS)
+
+
+def forms_since() -> datetime | None:
+    """Since when deliveries come as forms; None when one has come as JSON after it."""
+    since: datetime | None = cache.get(FORMS)
+    if since and _has_come_since(since):
+        cache.delete(FORMS)
+        return None
+    return since
+
+
+def _has_come_since(moment: datetime) -> bool:
+    return WebhookDelivery.objects.received().filter(received_at__gt=moment).exists()
 
 
 def has_heard_nothing(repository: Repository) -> bool:

@@ -18,6 +18,12 @@ WITHOUT_WEBHOOK_ADVICE = (
     "settings on GitHub, and have an administrator enter its secret on the Server page."
 )
 
+FORMS = "GitHub's deliveries come as forms, and this server reads JSON."
+FORMS_ADVICE = (
+    "In the App's settings on GitHub, under Webhook, choose application/json as the content type. "
+    f"{MEANWHILE}"
+)
+
 
 @dataclass(frozen=True)
 class Hint:
@@ -48,6 +54,9 @@ def hints_of(repository: Repository) -> list[Hint]:
             f"must be the same (GITHUB_APP_WEBHOOK_SECRET, or the Server page). {MEANWHILE}"
         )
         return [Hint(title, advice, refused.since, page)]
+    as_forms = hearing.forms_since()
+    if as_forms:
+        return [Hint(FORMS, FORMS_ADVICE, as_forms, page)]
     if hearing.has_heard_nothing(repository):
         title = "No delivery from GitHub has come yet."
         advice = (

@@ -20,6 +20,12 @@ from rollouts_app.sync import events, hearing
 
 log = logging.getLogger(__name__)
 
+FORM = "application/x-www-form-urlencoded"
+WRONG_TYPE = (
+    "This delivery is a form, and this server reads JSON. In the settings of the GitHub App, under "
+    "Webhook, choose application/json as the content type; then deliver it again."
+)
+
 
 @csrf_exempt
 @login_not_required
@@ -27,7 +33,8 @@ log = logging.getLogger(__name__)
 def github_webhook(request: HttpRequest) -> HttpResponse:
     """Store a genuine delivery with what it asks for in one transaction, and answer at once.
 
-    401 without a genuine signature, 202 for a new delivery, 200 for one that is known already.
+    401 without a genuine signature, 202 for a new delivery, 200 for one that is known already, 415
+    for a form, which GitHub sends where the webhook's content type is not JSON.
     https://docs.github.com/en/webhooks/using-webhooks/best-practices-for-using-webhooks
     """
     signature = request.headers.get("X-Hub-Signature-256")
@@ -37,6 +44,9 @@ def github_webhook(request: HttpRequest) -> HttpResponse:
         log.warning("Refused a webhook delivery: its signature is not ours.")
         hearing.note_refused(request.headers)
         return HttpResponse("The signature does not fit the webhook secret.", status=401)
+    if request.content_type == FORM:
+        hearing.note_form()
+        return HttpResponse(WRONG_TYPE, status=415, content_type="text/plain")
     payload = _payload(request)
     delivery_id = request.headers.get("X-GitHub-Delivery", "")
     if payload is None or not 0 < len(delivery_id) <= 64:

@@ -79,6 +79,7 @@ class App:
     webhook_secret: str
     created_at: float
     webhook_url: str | None = None
+    webhook_content_type: str = "json"
     callback_urls: list[str] = field(default_factory=list)
     setup_url: str | None = None
     permissions: dict[str, str] = field(default_factory=dict)

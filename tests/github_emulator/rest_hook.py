@@ -72,7 +72,8 @@ def hook_config(call: Call) -> Answer:
     #get-a-webhook-configuration-for-an-app
     """
     call.by_app()
-    config: Json = {"content_type": "json", "insecure_ssl": "0", "secret": "********"}
+    config: Json = {"insecure_ssl": "0", "secret": "********"}
+    config["content_type"] = call.world.app.webhook_content_type
     if call.world.app.webhook_url:
         config["url"] = call.world.app.webhook_url
     return json_answer(config)
