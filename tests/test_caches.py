@@ -114,6 +114,23 @@ def test_a_full_disk_is_said_on_the_page_and_mends_itself(
         assert (agents.trouble, heads_shown(agents)) == ("", {"main": commit})
 
 
+def test_a_folder_that_cannot_be_used_is_not_githubs_fault(
+    agents: Repository, github: GitHubEmulator, ada: User, settings: Settings, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("")
+    settings.DATA_DIR = tmp_path / "file"
+    check_all(agents)
+    assert (agents.trouble, agents.is_blocked) == ("git", False)
+    notice = seen_by(ada).texts(".//*[@class='notice attention']//p")
+    assert (notice[0], notice[3]) == (
+        "Sync waits: git cannot do its work on this server.",
+        agents.trouble_reason,
+    )
+    settings.DATA_DIR = tmp_path
+    check_all(agents)
+    assert (agents.trouble, heads_shown(agents)) == ("", github.heads(NAME))
+
+
 def test_a_full_disk_costs_the_caches_of_others_first(
     agents: Repository,
     installation: Installation,

@@ -96,6 +96,13 @@ def test_it_says_that_a_repository_was_deleted_though_its_name_is_used_again(
     github.wait_for_deliveries()
     check_all(agents)
     assert (agents.trouble, heads_shown(agents)) == ("deleted", shown)
+    reason = agents.trouble_reason
+    github.outage()
+    check_all(agents)
+    assert agents.trouble == "deleted"
+    github.troubles.clear()
+    check_all(agents)
+    assert (agents.trouble, agents.trouble_reason) == ("deleted", reason)
 
 
 @pytest.mark.parametrize("publish", [True, False], ids=["public", "private"])

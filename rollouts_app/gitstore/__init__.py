@@ -10,7 +10,7 @@ One process at a time works in a cache (a file lock sees to it); it may be delet
 
 from rollouts_app.gitstore.limits import Limits
 from rollouts_app.gitstore.objects import CommitFacts, Entry
-from rollouts_app.gitstore.refusals import DiskFull, Unreadable, Vanished
+from rollouts_app.gitstore.refusals import DiskFull, Unreadable, Unusable, Vanished
 from rollouts_app.gitstore.shelf import Shelf
 from rollouts_app.gitstore.store import GitStore
 
@@ -22,5 +22,6 @@ __all__ = [
     "Limits",
     "Shelf",
     "Unreadable",
+    "Unusable",
     "Vanished",
 ]

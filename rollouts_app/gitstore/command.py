@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import IO, cast
 
 from rollouts_app.errors import Unavailable
+from rollouts_app.gitstore.refusals import Unusable
 
 READ_BYTES = 1 << 18
 ERROR_BYTES = 1 << 18
@@ -133,7 +134,7 @@ def stream(call: Call) -> Generator[bytes, None, str]:
 def _start(call: Call) -> "subprocess.Popen[bytes]":
     git = shutil.which("git")
     if git is None:
-        raise Unavailable("The git command is missing on this server. Install git 2.31 or newer.")
+        raise Unusable("The git command is missing on this server. Install git 2.31 or newer.")
     command = [git, *call.arguments]
     if call.most_file_bytes is not None:
         command = [*LIMITED, str(call.most_file_bytes // BLOCK + 1), *command]
@@ -152,7 +153,7 @@ def _start(call: Call) -> "subprocess.Popen[bytes]":
     except OSError as error:
         if not call.home.is_dir():
             raise Failed(128, "not a git repository: its folder is gone") from error
-        raise Unavailable(f"git cannot be started on this server: {error.strerror}.") from error
+        raise Unusable(f"git cannot be started on this server: {error.strerror}.") from error
 
 
 def _without(secrets: Sequence[str], text: str) -> str:

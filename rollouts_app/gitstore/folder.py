@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from rollouts_app.errors import Unavailable
-from rollouts_app.gitstore.refusals import NO_ROOM, DiskFull
+from rollouts_app.gitstore.refusals import NO_ROOM, DiskFull, Unusable
 
 PAUSE_SECONDS = 0.02
 DOOMED = ".doomed"
@@ -192,15 +192,15 @@ class Folder:
 
 @contextlib.contextmanager
 def disk_troubles(path: Path) -> Iterator[None]:
-    """Tell trouble with our own disk as Unavailable, with the folder and what to do."""
+    """Tell trouble with our own disk as Unusable or DiskFull, with the folder and what to do."""
     try:
         yield
     except OSError as error:
         if error.errno in OUT_OF_ROOM:
             raise DiskFull(NO_ROOM) from error
-        raise Unavailable(
-            f"The git cache in {path} cannot be used: {error.strerror}. Free space on the server's"
-            " disk, or correct the rights of that folder."
+        raise Unusable(
+            f"The git cache in {path} cannot be used: {error.strerror}. Correct the rights of that"
+            " folder, or set DATA_DIR to one that belongs to this server."
         ) from error
 
 

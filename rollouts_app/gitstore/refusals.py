@@ -50,6 +50,10 @@ class DiskFull(Unavailable):
     """There is no room on our own disk."""
 
 
+class Unusable(Unavailable):
+    """Our own git, or the folder of its caches, cannot be used: the host is not to blame."""
+
+
 class Unsound(Unavailable):
     """The host sent an object that fails git's checks; `fault` is git's name for what is wrong."""
 
@@ -163,6 +167,12 @@ def _disk_full(_match: re.Match[str], _host: str, _said: str) -> GitHubError:
     return DiskFull(NO_ROOM)
 
 
+def _not_ours(_match: re.Match[str], _host: str, said: str) -> GitHubError:
+    return Unusable(
+        f"git may not write into its cache on this server{said}. Correct the rights of DATA_DIR."
+    )
+
+
 def _too_large(_match: re.Match[str], host: str, _said: str) -> GitHubError:
     return TooLarge(f"What {host} sends is larger than this server allows for one fetch.")
 
@@ -212,6 +222,7 @@ def _cut(_match: re.Match[str], host: str, said: str) -> GitHubError:
 BY_WORDS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], str, str], GitHubError]], ...] = (
     (re.compile(r"No space left on device|Disk quota exceeded"), _disk_full),
     (re.compile(r"File too large"), _too_large),
+    (re.compile(r"insufficient permission for adding|Read-only file system"), _not_ours),
     (re.compile(r"(?:not our ref|unadvertised object) (?P<id>[0-9a-f]*)"), _vanished),
     (re.compile(r"[Rr]epository (?:'[^']*' )?not found"), _not_found),
     (re.compile(r"could not read (?:Username|Password)|Authentication failed"), _refused),

@@ -96,9 +96,17 @@ class Repository(models.Model):
         RATE_LIMITED = "rate limited"
         UNAVAILABLE = "unavailable"
         DISK_FULL = "disk full"
+        GIT = "git"
 
     PASSING_TROUBLES: ClassVar[frozenset[str]] = frozenset(
-        {Trouble.RATE_LIMITED.value, Trouble.UNAVAILABLE.value, Trouble.DISK_FULL.value}
+        {
+            *(Trouble.RATE_LIMITED.value, Trouble.UNAVAILABLE.value),
+            *(Trouble.DISK_FULL.value, Trouble.GIT.value),
+        }
+    )
+    # What we were told of a repository that is not there says more than that it is not there.
+    ABSENCES: ClassVar[frozenset[str]] = frozenset(
+        {Trouble.DELETED.value, Trouble.REMOVED.value, Trouble.MOVED.value}
     )
 
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="repositories")
@@ -240,8 +248,15 @@ class Repository(models.Model):
         self.note_trouble(trouble, reason, retry_at=now())
 
     def note_trouble(self, trouble: str, reason: str, retry_at: datetime) -> None:
-        """Record why GitHub could not be looked at. `trouble_since` keeps the first time."""
-        Repository.objects.filter(pk=self.pk).update(
+        """Record why GitHub could not be looked at. `trouble_since` keeps the first time.
+
+        What passes by itself says nothing new of a repository that we were told is not there.
+        """
+        own = Repository.objects.filter(pk=self.pk)
+        is_passing = trouble in self.PASSING_TROUBLES
+        if is_passing and own.filter(trouble__in=self.ABSENCES).update(retry_at=retry_at):
+            return
+        own.update(
             trouble=trouble,
             trouble_reason=reason,
             trouble_since=Coalesce(F("trouble_since"), Now()),

@@ -14,7 +14,7 @@ from django.db.models import Exists, OuterRef, Q
 from django.utils.timezone import now
 
 from rollouts_app.errors import Denied, GitHubError, Gone, RateLimited, Unavailable
-from rollouts_app.gitstore import DiskFull, GitStore, Unreadable, Vanished
+from rollouts_app.gitstore import DiskFull, GitStore, Unreadable, Unusable, Vanished
 from rollouts_app.models import Repository, SyncRun
 from rollouts_app.models.branches import is_nameable
 from rollouts_app.sync.clients import store_for
@@ -211,8 +211,10 @@ def _fail(move: Move, fault: Exception) -> None:
 
 
 def _trouble_of(outage: Unavailable) -> Repository.Trouble:
-    is_ours = isinstance(outage, DiskFull)
-    return Repository.Trouble.DISK_FULL if is_ours else Repository.Trouble.UNAVAILABLE
+    if isinstance(outage, DiskFull):
+        return Repository.Trouble.DISK_FULL
+    is_ours = isinstance(outage, Unusable)
+    return Repository.Trouble.GIT if is_ours else Repository.Trouble.UNAVAILABLE
 
 
 def _wait(repository: Repository, trouble: str, error: GitHubError, until: datetime) -> datetime:

@@ -21,8 +21,6 @@ TROUBLES = {
 }
 # Installations that are asked, one by one, whether they reach a repository that was lost.
 MOST_TRIED = 20
-# What we were told of a repository that is not there says more than that it is not there.
-KNOWN_ABSENCES = {Trouble.DELETED, Trouble.REMOVED, Trouble.MOVED}
 
 
 class Blocked(Exception):
@@ -40,7 +38,7 @@ def blocked_by(repository: Repository, refusal: Denied | Gone) -> Blocked:
     """What a refusal means where nothing more can be learnt."""
     if isinstance(refusal, Denied):
         return Blocked(TROUBLES.get(refusal.cause, Trouble.DENIED), str(refusal))
-    is_told = repository.trouble in KNOWN_ABSENCES
+    is_told = repository.trouble in Repository.ABSENCES
     return Blocked(repository.trouble if is_told else Trouble.GONE, str(refusal))
 
 

@@ -82,8 +82,9 @@ WORDS = {
     ),
     Repository.Trouble.APP.value: Words(
         "Sync is blocked: GitHub does not accept this server's GitHub App.",
-        "The administrator of this server should check GITHUB_APP_ID, the private key and the "
-        "server's clock. Then press Sync now.",
+        "The administrator of this server should open its connection doctor, at /doctor: it names "
+        "what is wrong with the App's number, its private key or the server's clock. Then press "
+        "Sync now.",
         "GitHub does not accept this server's GitHub App.",
     ),
     Repository.Trouble.RATE_LIMITED.value: Words(
@@ -101,6 +102,12 @@ WORDS = {
         "Sync waits: the disk of this server is full.",
         "The administrator of this server should free space on it. It then goes on by itself.",
         "the disk of this server is full.",
+    ),
+    Repository.Trouble.GIT.value: Words(
+        "Sync waits: git cannot do its work on this server.",
+        "GitHub is not to blame. The administrator of this server should mend what the sentence "
+        "below names. It then goes on by itself.",
+        "git cannot do its work on this server.",
     ),
 }
 

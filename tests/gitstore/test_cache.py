@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from rollouts_app.errors import Unavailable
-from rollouts_app.gitstore import GitStore, Limits
+from rollouts_app.gitstore import GitStore, Limits, Unusable
 from rollouts_app.gitstore.folder import Folder
 from tests.github_emulator import GitHubEmulator
 from tests.gitstore.conftest import MakeStore, all_of
@@ -169,7 +169,7 @@ def test_it_waits_for_another_process_but_not_for_ever(
 
 def test_it_says_where_the_disk_refuses(make_store: MakeStore, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(Unavailable, match=r"The git cache in .* cannot be used: Not a directory"):
+    with pytest.raises(Unusable, match=r"The git cache in .* cannot be used: Not a directory"):
         make_store(folder=tmp_path / "file" / "cache").heads()
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from rollouts_app.errors import Denied, GitHubError, Gone, RateLimited, Unavailable
 from rollouts_app.gitstore import GitStore, Limits
-from rollouts_app.gitstore.refusals import Corrupt, DiskFull, Unsound, refusal
+from rollouts_app.gitstore.refusals import Corrupt, DiskFull, Unsound, Unusable, refusal
 from tests.github_emulator import GitHubEmulator
 from tests.gitstore.conftest import MakeStore
 
@@ -214,6 +214,15 @@ def test_it_takes_no_address_with_credentials(cache: Path) -> None:
     [
         ("fatal: write error: No space left on device", DiskFull, "cache is full"),
         ("fatal: cannot mkdir x: Disk quota exceeded", DiskFull, "cache is full"),
+        (
+            "fatal: cannot mkdir x: Read-only file system",
+            Unusable,
+            "Correct the rights of DATA_DIR",
+        ),
+        (
+            "error: insufficient permission for adding an object to repository database objects",
+            *(Unusable, "may not write into its cache"),
+        ),
         ("error: SSL certificate problem: self-signed certificate", Unavailable, "certificate"),
         ("error: object 12ab: hasDotgit: contains '.git'", Unsound, "unsound (hasDotgit in 12ab)"),
         ("error: packfile x.pack is corrupt", Corrupt, "is damaged"),
