@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('rollouts_app', '0017_github_app_and_server_settings'),
+        ('rollouts_app', '0018_first_steps'),
     ]
 
     operations = [
