@@ -17,6 +17,7 @@ from rollouts_app.views import (
     members,
     new_rollout,
     onboarding,
+    permissions,
     rollouts,
     server,
     setup,
@@ -87,6 +88,7 @@ workspace = [
     path("/integrations/git/syncs/<int:run_id>/retry", syncs.sync_retry, name="sync-retry"),
     path("/integrations/git/syncs/<int:run_id>/cancel", syncs.sync_cancel, name="sync-cancel"),
     path("/integrations/git/deliveries", deliveries.delivery_list, name="delivery-list"),
+    path("/integrations/git/permissions", permissions.git_permissions, name="git-permissions"),
     path("/integrations/git/sync-now", git_integration.sync_now, name="sync-now"),
     path(
         "/integrations/git/installation",
@@ -103,6 +105,11 @@ workspace = [
         "/integrations/git/repositories/<int:repository_id>/disconnect",
         connection.disconnect,
         name="disconnect",
+    ),
+    path(
+        "/integrations/git/repositories/<int:repository_id>/deactivate",
+        connection.deactivate,
+        name="deactivate",
     ),
     path(
         "/integrations/git/repositories/<int:repository_id>/delete",

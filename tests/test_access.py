@@ -89,6 +89,7 @@ DOORS = {
     f"{WS}/integrations/git/syncs/<int:run_id>/retry": ACTION,
     f"{WS}/integrations/git/syncs/<int:run_id>/cancel": PAGE_AND_ACTION,
     f"{WS}/integrations/git/deliveries": PAGE,
+    f"{WS}/integrations/git/permissions": PAGE,
     f"{WS}/integrations/git/sync-now": ACTION,
     f"{WS}/integrations/git/installation": MANAGERS_ACTION,
     f"{WS}/integrations/git/repository": MANAGERS_ACTION,
@@ -99,6 +100,7 @@ DOORS = {
         "200 403 404 302",
         "422 403 404 302",
     ),
+    f"{WS}/integrations/git/repositories/<int:repository_id>/deactivate": MANAGERS_PAGE_AND_ACTION,
     # The repository is connected: nothing is kept of it.
     f"{WS}/integrations/git/repositories/<int:repository_id>/delete": (
         "404 403 404 302",

@@ -25,7 +25,7 @@ LAYERS = [
         "checklist",
     },
     {"server_forms"},
-    {"onboarding", "invitations", "readers", "workspaces", "installing", "starting"},
+    {"onboarding", "invitations", "readers", "workspaces", "installing", "starting", "standing"},
     {"views", "cli_api", "management"},
     {"urls"},
 ]

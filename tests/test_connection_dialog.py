@@ -44,12 +44,12 @@ def test_disconnect_reconnect_and_delete_by_keyboard(
     keep.focus()
     expect(page.get_by_label("To delete for good")).to_be_hidden()
     keyboard.press("Enter")
-    expect(page.get_by_text(f"{NAME} was disconnected and is kept.")).to_be_visible()
+    expect(page.get_by_text(f"{NAME} was disconnected.")).to_be_visible()
     has_no_barriers(page)
 
-    page.get_by_role("button", name=f"Reconnect {NAME}").focus()
+    page.get_by_role("button", name=f"Reactivate {NAME}").focus()
     keyboard.press("Enter")
-    expect(page.get_by_text(f"{NAME} is connected again")).to_be_visible()
+    expect(page.get_by_text(f"{NAME} is active again")).to_be_visible()
 
     open_menu(page, "Disconnect…")
     page.get_by_label("Keep its rollouts and history").focus()

@@ -21,7 +21,7 @@ from tests.syncing import NAME
 pytestmark = pytest.mark.django_db
 
 
-KEPT = "its rollouts and history are kept and return when it is connected again"
+KEPT = "its rollouts and history are kept, and return when it is reactivated"
 
 
 IN_FORM = HTMX | {"HX-Target": "disconnect-form"}
@@ -29,7 +29,7 @@ IN_FORM = HTMX | {"HX-Target": "disconnect-form"}
 
 def kept_words(repository: Repository) -> str:
     repository.refresh_from_db()
-    return f"{NAME} was disconnected on {exact(repository.disconnected_at)}; {KEPT}."
+    return f"{NAME} is inactive since {exact(repository.disconnected_at)}: {KEPT}."
 
 
 def choices(page: Page) -> list[tuple[str, bool]]:
@@ -46,8 +46,10 @@ def client(ada: User, browser_of: Browser) -> Client:
 def test_the_menu_leads_to_what_owners_may_do(client: Client, synced: Repository) -> None:
     menu = page_of(client.get(HOME)).one(".//*[@id='manage-menu']")
     assert [(link.get("id"), link.get("href")) for link in menu.iter("a")] == [
+        ("open-on-github", synced.page),
         ("manage-link", synced.installation.page),
         ("choose-another", f"{address(synced, 'disconnect')}?then=choose"),
+        ("deactivate", address(synced, "deactivate")),
         ("disconnect", address(synced, "disconnect")),
     ]
 
@@ -58,7 +60,7 @@ def test_the_confirmation_names_what_goes(client: Client, synced: Repository) ->
     assert choices(page) == [("keep", True), ("delete", False)]
     assert page.texts(".//fieldset/label") == [
         "Keep its rollouts and history: 2 rollouts on 1 branch, 1 sync. "
-        "They are hidden, and return when it is connected again.",
+        "They are inactive, and return when it is reactivated.",
         "Delete them for good. Connected again, it starts from nothing.",
     ]
     assert page.text(".//button[@class='button danger']") == f"Disconnect {NAME}"
@@ -74,13 +76,14 @@ def test_before_the_first_sync_there_is_nothing_to_name(client: Client, agents: 
 
 def test_keeping_hides_it_and_says_so(client: Client, linus: User, synced: Repository) -> None:
     assert press(client, address(synced, "disconnect"), choice="keep") == [
-        f"{NAME} was disconnected and is kept."
+        f"{NAME} was disconnected. "
+        "Its rollouts and history are kept, inactive, until it is reactivated."
     ]
     page = page_of(client.get(HOME))
     assert page.text(".//main//h2") == "No repository is connected"
     assert page.texts(".//main//p") == [kept_words(synced), "Connect another repository"]
     assert page.actions() == [address(synced, "reconnect")]
-    assert page.texts(".//*[@class='button primary']") == [f"Reconnect {NAME}"]
+    assert page.texts(".//*[@class='button primary']") == [f"Reactivate {NAME}"]
     assert page.links()[f"Delete what is kept… of {NAME}"] == address(synced, "delete")
     members = seen_by(linus, HOME)
     assert members.texts(".//main//p") == [
@@ -146,7 +149,7 @@ def test_what_is_kept_can_be_deleted_later(client: Client, synced: Repository) -
     synced.refresh_from_db()
     assert page.text(".//h1") == f"Delete what is kept of {NAME}"
     assert page.text(".//form[@id='disconnect-form']/p") == (
-        f"{NAME} was disconnected on {exact(synced.disconnected_at)}. "
+        f"{NAME} is inactive since {exact(synced.disconnected_at)}. "
         "Stored of it: 2 rollouts on 1 branch, 1 sync, 1 delivery. "
         "All of that is deleted here, for good. On GitHub nothing changes."
     )
@@ -211,7 +214,7 @@ def test_choosing_another_leads_from_the_end_of_one_to_the_choice(
 ) -> None:
     path = f"{address(synced, 'disconnect')}?then=choose"
     page = page_of(client.get(path))
-    assert page.text(".//h1") == "Choose another repository"
+    assert page.text(".//h1") == "Change the repository"
     assert page.actions() == [path]
     answer = client.post(path, {"choice": "keep"})
     assert answer.headers["Location"] == AT_ACME

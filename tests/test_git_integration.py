@@ -39,8 +39,8 @@ def test_it_lets_an_owner_connect(ada: User, acme: Workspace) -> None:
     page = seen_by(ada)
     assert page.text(".//main//h2") == "No repository is connected"
     assert page.actions() == ["/acme/integrations/git/installation"]
-    assert page.text(".//main//button") == "Connect GitHub"
-    assert page.links()["Installed already? Choose a repository"] == "/onboarding?workspace=acme"
+    assert page.text(".//main//button") == "Install the App"
+    assert page.links()["Choose a repository"] == "/onboarding?workspace=acme"
 
 
 def test_it_tells_a_member_whom_to_ask(linus: User, acme: Workspace) -> None:
@@ -62,7 +62,7 @@ def test_it_says_what_is_connected(ada: User, agents: Repository, github: GitHub
         "Last check": "All branches compared just now",
         "Last delivery": "None yet. GitHub announces each push by a delivery; until the first one "
         "arrives, pushes are found when the timer next looks. What to check",
-        "Permissions": "Contents: read · Metadata: read",
+        "Permissions": "Contents: read · Metadata: read Details of the permissions",
     }
 
 
@@ -106,7 +106,7 @@ def test_it_names_a_permission_that_is_missing(ada: User, agents: Repository) ->
     agents.installation.permissions = {"metadata": "read", "issues": "write"}
     agents.installation.save()
     assert seen_by(ada).facts()["Permissions"] == (
-        "Contents: not granted · Metadata: read · Issues: write"
+        "Contents: not granted · Metadata: read · Issues: write Details of the permissions"
     )
 
 

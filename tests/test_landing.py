@@ -99,6 +99,8 @@ def test_it_shows_how_far_the_setup_is_until_it_is_done(ada: User, agents: Repos
     there = page_of(client.get("/acme/integrations/git")).links()
     assert there["Setup 2/4"] == "/onboarding?workspace=acme"
     Repository.objects.update(heads_checked_at=agents.connected_at)
+    assert "Setup 3/4" in page_of(client.get("/acme/integrations/git")).links()
+    ada.memberships.update(setup_done=["clone"])
     done = page_of(client.get("/acme/integrations/git")).links()
     assert [name for name in done if name.startswith("Setup ")] == []
 

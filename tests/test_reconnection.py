@@ -29,7 +29,7 @@ def test_sent_twice_or_late_it_changes_nothing(client: Client, synced: Repositor
         "That repository is not connected any more. Nothing was changed."
     ]
     assert client.get(path).status_code == 404
-    assert press(client, address(synced, "reconnect"))[0].startswith(f"{NAME} is connected again")
+    assert press(client, address(synced, "reconnect"))[0].startswith(f"{NAME} is active again")
     assert press(client, address(synced, "reconnect")) == [
         "Nothing is kept of that repository, or it has returned. Nothing was changed."
     ]
@@ -45,7 +45,7 @@ def test_it_returns_with_what_was_kept(
     press(client, address(synced, "disconnect"), choice="keep")
     github.rename_repository(NAME, "robots", by="ada")
     assert press(client, address(synced, "reconnect")) == [
-        "acme/robots is connected again, with its rollouts and history. "
+        "acme/robots is active again, with its rollouts and history. "
         "All branches are being checked."
     ]
     page = page_of(client.get("/acme/rollouts"))
@@ -95,9 +95,10 @@ def test_a_failed_first_sync_blocks_no_way_on(
     assert ProcrastinateJob.objects.count() == 1
     engine.sync(agents.pk)
     assert press(client, address(agents, "disconnect"), choice="keep") == [
-        f"{NAME} was disconnected and is kept."
+        f"{NAME} was disconnected. "
+        "Its rollouts and history are kept, inactive, until it is reactivated."
     ]
-    assert press(client, address(agents, "reconnect"))[0].startswith(f"{NAME} is connected again")
+    assert press(client, address(agents, "reconnect"))[0].startswith(f"{NAME} is active again")
     refusal.end()
     assert engine.sync(agents.pk) is None
     agents.refresh_from_db()

@@ -61,6 +61,7 @@ def test_an_owner_alone(
 ) -> None:
     github.create_repository("acme/agents", files=FILES)
     come_in(page, live_server.url, "Ada Lovelace")
+    expect(page.get_by_role("heading", name="Set up a workspace")).to_be_visible()
     has_no_barriers(page)
     start(page, "team")
     has_no_barriers(page)
@@ -68,6 +69,7 @@ def test_an_owner_alone(
     acme = page.locator(".row").filter(has_text="acme")
     acme.get_by_role("link", name="Install").press("Enter")
     press(page, "Install")
+    expect(page.get_by_text("Choose the one repository")).to_be_visible()
     has_no_barriers(page)
     choose_and_finish(page, work_off_the_queue)
 
@@ -108,6 +110,7 @@ def test_who_was_invited(
     invitation, token = new_invitation(acme, ada, Membership.Role.MEMBER, None)
     invitation.save()
     page.goto(f"{live_server.url}/invitations/{token}")
+    expect(page.get_by_role("heading", name="Join acme")).to_be_visible()
     has_no_barriers(page)
     press(page, "Continue with GitHub")
     press(page, "Continue as Grace Hopper")

@@ -1,4 +1,4 @@
-"""The end of a connection, and its return: Disconnect, Delete what is kept, Reconnect."""
+"""Deactivate and Disconnect, Delete what is kept, and Reactivate."""
 
 from typing import Any
 
@@ -20,6 +20,7 @@ from rollouts_app.views.fragments import page, part_asked, wants_part
 
 # Where htmx puts an answer → the part that belongs there.
 PARTS = {"disconnect-form": "form"}
+KEPT = "Its rollouts and history are kept, inactive, until it is reactivated."
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -37,9 +38,24 @@ def disconnect(request: WorkspaceRequest, repository_id: int) -> HttpResponse:
         _tell_of_deletion(request, repository)
     else:
         flow.disconnect(request.user, repository)
-        messages.success(request, f"{repository.full_name} was disconnected and is kept.")
+        messages.success(request, f"{repository.full_name} was disconnected. {KEPT}")
     is_to_choose = request.GET.get("then") == "choose"
     return _go(request, _choice(request) if is_to_choose else _home(request))
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@manager_page
+def deactivate(request: WorkspaceRequest, repository_id: int) -> HttpResponse:
+    """Ask, then let the repository rest: no longer synced, its rollouts inactive and kept."""
+    repository = request.workspace.repositories.connected().filter(pk=repository_id).first()
+    if repository is None:
+        return _nothing_to_do(request, "That repository is not connected any more.")
+    if request.method != "POST":
+        context = {"repository": repository, "holdings": flow.holdings_of(repository)}
+        return page(request, "git/deactivate.html", context, "dialog")
+    flow.disconnect(request.user, repository)
+    messages.success(request, f"{repository.full_name} was deactivated. {KEPT}")
+    return redirect(_home(request))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -68,7 +84,7 @@ def reconnect(request: WorkspaceRequest, repository_id: int) -> HttpResponse:
         connected = flow.reconnect_repository(request.user, repository)
         messages.success(
             request,
-            f"{connected.full_name} is connected again, with its rollouts and history. "
+            f"{connected.full_name} is active again, with its rollouts and history. "
             "All branches are being checked.",
         )
     except (NotPossible, GitHubError) as problem:

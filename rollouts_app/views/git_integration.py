@@ -8,6 +8,7 @@ from django.views.decorators.http import require_POST, require_safe
 from django_htmx.http import trigger_client_event
 
 from rollouts_app.models import Repository, WebhookDelivery
+from rollouts_app.standing import standing_of
 from rollouts_app.sync.manual import check_now
 from rollouts_app.templatetags.rollouts import clock
 from rollouts_app.views.access import WorkspaceRequest, safe_next, workspace_page
@@ -36,6 +37,8 @@ def git_integration(request: WorkspaceRequest) -> HttpResponse:
     repository = request.workspace.repository
     if repository is None:
         context = without_repository(request.workspace)
+        if request.membership.may_manage_connection and not context["all_kept"]:
+            context["standing"] = standing_of(request.user)
         return page(request, "git/unconnected.html", context, "connection")
     runs = rows_of(repository, repository.sync_runs.for_history()[:NEWEST_RUNS])
     context = {

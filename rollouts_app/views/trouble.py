@@ -45,7 +45,7 @@ WORDS = {
     Repository.Trouble.DELETED.value: Words(
         "Sync is blocked: {repository} was deleted on GitHub.",
         "If it is restored there, Git Sync goes on by itself. A new repository of the same name is "
-        "another one: disconnect this one and connect that.",
+        "another one: change to that.",
         "GitHub no longer has {repository}.",
     ),
     Repository.Trouble.REMOVED.value: Words(
@@ -139,6 +139,16 @@ class Trouble:
     def needs_installing(self) -> bool:
         """Whether the App has to be installed, again or elsewhere."""
         return self.kind in {UNINSTALLED, Repository.Trouble.MOVED.value}
+
+    @property
+    def needs_another(self) -> bool:
+        """Whether another repository has to take its place, unless GitHub restores it."""
+        return self.kind == Repository.Trouble.DELETED
+
+    @property
+    def is_for_managers(self) -> bool:
+        """Whether owners and admins of the workspace can end it, or know who can."""
+        return bool(self.page_name) or self.needs_installing or self.needs_another
 
 
 def trouble_of(repository: Repository) -> Trouble | None:
