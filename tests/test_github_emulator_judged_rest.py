@@ -59,6 +59,7 @@ SUCCESSES = [
     Case(
         DELIVERY + "/attempts", "/app/hook/deliveries/{delivery}/attempts", "the App", 202, "POST"
     ),
+    Case("/app/installation-requests", "/app/installation-requests", "the App"),
     Case("/app/installations", "/app/installations", "the App"),
     Case(INSTALLATION, "/app/installations/{suspended}", "the App"),
     Case(TOKENS, "/app/installations/{installation}/access_tokens", "the App", 201, "POST"),
@@ -136,7 +137,7 @@ class World:
     def __init__(self, github: GitHubEmulator) -> None:
         self.github = github
         github.add_user("grace")
-        for organization in ("guarded", "listed", "resting", "left"):
+        for organization in ("asked", "guarded", "listed", "resting", "left"):
             github.add_organization(organization, owners=["grace", "ada"])
         github.create_repository("acme/agents", files={"README.md": "Agents\n"})
         github.create_branch("acme/agents", "a/b", "main")
@@ -144,14 +145,9 @@ class World:
         github.create_repository("acme/former")
         github.create_repository("ada/open", private=False, files={"a": "a"})
         github.create_repository("linus/own")
-        github.edit_app_permissions(
-            {
-                "administration": "write",
-                "contents": "read",
-                "email_addresses": "read",
-                "metadata": "read",
-            }
-        )
+        read = dict.fromkeys(("contents", "email_addresses", "metadata"), "read")
+        github.edit_app_permissions({"administration": "write", **read})
+        github.request_installation("asked", by="linus")
         installed = {name: github.install(name) for name in ("acme", "guarded", "listed")}
         resting, left = github.install("resting"), github.install("left")
         self.tokens = {

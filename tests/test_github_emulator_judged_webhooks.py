@@ -18,6 +18,8 @@ def installation(github: GitHubEmulator) -> int:
     """The App on Acme for acme/agents, and on Ada for all she has."""
     github.create_repository(AGENTS, files={"README.md": "Agents\n"})
     github.install("ada")
+    github.add_organization("asked", owners=["ada"])
+    github.approve_request(github.request_installation("asked", by="linus"), by="ada")
     return github.install("acme", repositories=[AGENTS], by="ada")
 
 

@@ -197,6 +197,34 @@ def test_it_lets_members_only_ask(github: GitHubEmulator, settings: Settings) ->
     went = settings.post(settings.new, **fields).headers["Location"]
     assert went == "http://127.0.0.1:8000/installed?from=x&setup_action=request"
     assert github.state.installations == {}
+    page = settings.visitor.get(
+        f"{github.url}{settings.new}?target_id={fields['target_id']}", timeout=5
+    )
+    assert "You have requested this App already." in page.text
+    settings.post(f"/apps/{github.app.slug}/installations/cancel", **fields)
+    assert github.state.requests == {}
+
+
+def test_it_lets_owners_answer_what_members_ask(github: GitHubEmulator, settings: Settings) -> None:
+    for _ in range(2):
+        number = github.request_installation("acme", by="linus")
+    settings.post("/login", user="linus")
+    folder = "/organizations/acme/settings/installations"
+    assert settings.post(f"{folder}/requests/{number}").status_code == 403
+    settings.post("/login", user="ada")
+    listed = settings.visitor.get(github.url + folder, timeout=5).text
+    assert listed.count(f'href="{folder}/requests/{number}"') == 1
+    settings.post(f"{folder}/requests/{number}/deny")
+    assert settings.post(f"{folder}/requests/{number}").status_code == 404
+    number = github.request_installation("acme", by="linus")
+    went = settings.post(f"{folder}/requests/{number}", selection="all").headers["Location"]
+    [installation] = github.state.installations
+    query = f"from=x&installation_id={installation}&setup_action=install"
+    assert went == f"http://127.0.0.1:8000/installed?{query}"
+    github.wait_for_deliveries()
+    [created] = github.deliveries
+    assert created.payload["requester"]["login"] == "linus"
+    assert github.state.requests == {}
 
 
 def test_it_lets_owners_change_an_installation(github: GitHubEmulator, settings: Settings) -> None:

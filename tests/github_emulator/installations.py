@@ -20,8 +20,12 @@ class Installations(Repositories):
         *,
         repositories: Collection[str] | Literal["all"] = "all",
         by: str | None = None,
+        requester: str | None = None,
     ) -> int:
-        """Install the App on an account, for some or all repositories; the installation's id."""
+        """Install the App on an account, for some or all repositories; the installation's id.
+
+        `requester` is who had asked the owners to; else the first whose request it answers.
+        """
         account, now = self.account_named(login), self.clock()
         if self.installation_on(account):
             raise ValueError(f"The App is installed on {login} already.")
@@ -39,14 +43,12 @@ class Installations(Repositories):
                 updated_at=now,
             )
             state.installations[installation.id] = installation
-            self._tell("created", installation, by, state.repositories_of(installation))
-            account.requested_by = None
+            asked = self.account_named(requester) if requester else self._first_to_ask(account)
+            asking = state.requests.items()
+            state.requests = {n: r for n, r in asking if r.account_id != account.id}
+            reached = state.repositories_of(installation)
+            self._tell("created", installation, by, reached, requester=asked)
         return installation.id
-
-    def request_installation(self, login: str, by: str) -> None:
-        """Ask the owners of an organization to install the App. GitHub tells nobody but them."""
-        with self.changing():
-            self.account_named(login).requested_by = self.account_named(by).id
 
     def uninstall(self, installation_id: int, *, by: str | None = None) -> None:
         """Remove the App from an account; its tokens die with it."""
@@ -145,6 +147,11 @@ class Installations(Repositories):
         everywhere = self.state.installations.values()
         return next((i for i in everywhere if i.account_id == account.id), None)
 
+    def _first_to_ask(self, account: Account) -> Account | None:
+        asking = (r for r in self.state.requests.values() if r.account_id == account.id)
+        first = next(asking, None)
+        return self.state.accounts[first.requester_id] if first else None
+
     def _drop_tokens(self, installation_id: int) -> None:
         tokens = self.state.tokens
         self.state.tokens = {
@@ -168,10 +175,9 @@ class Installations(Repositories):
         installation: Installation,
         by: str | None,
         repositories: list[Repository] | None = None,
+        requester: Account | None = None,
     ) -> None:
         sender = self._sender(installation, by)
-        asked = self.state.accounts[installation.account_id].requested_by
-        requester = self.state.accounts[asked] if asked else None
         body = payloads.installation(
             self.shapes, action, installation, sender, repositories, requester
         )

@@ -4,7 +4,7 @@ https://docs.github.com/en/apps/using-github-apps/installing-a-github-app-from-a
 """
 
 from . import access_form, pages
-from .markup import button, element, hidden, link
+from .markup import Html, button, element, hidden, link
 from .records import Account
 from .shapes import settings_path
 from .web import Answer, Request, Routes, redirect, with_query
@@ -54,7 +54,7 @@ def install(request: Request, slug: str) -> Answer:
     if person is None or account is None or slug != world.app.slug:
         return pages.nothing_here(request, "Begin at the App's page.")
     if not world.may_administer(person, account):
-        world.request_installation(account.login, person.login)
+        world.request_installation(account.login, by=person.login)
         return _on_to_the_app(request, {"setup_action": "request"}, f"/apps/{slug}")
     choice = access_form.chosen(request)
     if not choice:
@@ -72,6 +72,16 @@ def install(request: Request, slug: str) -> Answer:
     return _on_to_the_app(
         request, {"installation_id": str(number), "setup_action": action}, settings
     )
+
+
+@ROUTES.add("POST", "/apps/{slug}/installations/cancel")
+def cancel(request: Request, slug: str) -> Answer:
+    """Who asked takes it back."""
+    person, account = pages.person_of(request), _target(request, request.fields)
+    asked = request.world.request_of(person, account) if person and account else None
+    if asked:
+        request.world.drop_request(asked.id)
+    return redirect(f"/apps/{slug}/installations/new")
 
 
 def _target(request: Request, fields: dict[str, str]) -> Account | None:
@@ -118,9 +128,25 @@ def _choose_repositories(request: Request, person: Account, account: Account) ->
         label = "Save" if world.installation_on(account) else "Install"
         what = [access_form.form(world, account, action, label, fields)]
     else:
-        words = f"Only owners of {account.login} can install {app.name}. They can be asked to."
-        asking = [*(hidden(name, value) for name, value in fields.items()), button("Request")]
-        what = [element("p", words), element("form", *asking, method="post", action=action)]
+        what = _asking(request, person, account, fields)
     title = f"Install {app.name} on {account.login}"
     permissions = access_form.permissions(app.permissions)
     return pages.show(request, title, element("h1", title), permissions, *what, narrow=True)
+
+
+def _asking(
+    request: Request, person: Account, account: Account, fields: dict[str, str]
+) -> list[Html]:
+    """What is left to those who do not own the account: ask, or take the question back."""
+    world, app = request.world, request.world.app
+    folder = f"/apps/{app.slug}/installations"
+    kept = [hidden(name, value) for name, value in fields.items()]
+    if world.request_of(person, account):
+        words = "You have requested this App already. Cancel the request before submitting another."
+        form = element(
+            "form", *kept, button("Cancel request"), method="post", action=f"{folder}/cancel"
+        )
+        return [element("p", words), form]
+    words = f"Only owners of {account.login} can install {app.name}. They can be asked to."
+    form = element("form", *kept, button("Request"), method="post", action=f"{folder}/new")
+    return [element("p", words), form]

@@ -5,7 +5,7 @@ https://docs.github.com/en/apps/using-github-apps/reviewing-and-modifying-instal
 
 from dataclasses import dataclass
 
-from . import access_form, pages
+from . import access_form, pages, pages_requests
 from .core import UnknownName
 from .markup import Html, button, element, link
 from .records import Account, Installation
@@ -49,10 +49,12 @@ def installed(request: Request, organization: str = "") -> Answer:
         for account in owned
         if (installation := world.installation_on(account))
     ]
+    asked = [pages_requests.waiting(request, account) for account in owned]
     return pages.show(
         request,
         "Installed Apps",
         element("h1", "Installed Apps"),
+        element("section", *asked, class_="box") if any(asked) else None,
         element("section", rows or element("div", "None.", class_="row"), class_="box"),
         narrow=True,
     )

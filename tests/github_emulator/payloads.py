@@ -146,7 +146,10 @@ def installation(
     repositories: Sequence[Repository] | None,
     requester: Account | None = None,
 ) -> Json:
-    """`installation`. Without repositories the key is missing, as in suspend and unsuspend."""
+    """`installation`. Without repositories the key is missing, as in suspend and unsuspend.
+
+    `requester` is who had asked for an App that an owner installed.
+    """
     listed = {}
     if repositories is not None:
         listed["repositories"] = [shapes.repository_name(r) for r in repositories]

@@ -14,7 +14,6 @@ class Account:
     """A person or an organization. Times of all records are seconds since 1970.
 
     A policy of an organization keeps out those who do not meet it, whatever they may do else.
-    `requested_by` is who asked its owners to install the App, and got no answer yet.
     """
 
     id: int
@@ -26,7 +25,6 @@ class Account:
     members: dict[int, Role] = field(default_factory=dict)
     base_permission: Permission = "write"
     policy: Policy | None = None
-    requested_by: int | None = None
 
 
 @dataclass
@@ -61,6 +59,16 @@ class Installation:
     updated_at: float
     suspended_at: float | None = None
     suspended_by: int | None = None
+
+
+@dataclass
+class InstallationRequest:
+    """Somebody's wish, not yet answered, to have the App on an organization they do not own."""
+
+    id: int
+    account_id: int
+    requester_id: int
+    created_at: float
 
 
 @dataclass

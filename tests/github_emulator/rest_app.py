@@ -7,7 +7,7 @@ from .credentials import SUSPENDED, Refused
 from .finding import number_of
 from .records import Installation, Repository
 from .rest import Call, api, counted_list, page
-from .shapes import Json, timestamp
+from .shapes import Json, node_id, timestamp
 from .web import Answer, Routes, json_answer
 
 ROUTES = Routes()
@@ -18,6 +18,26 @@ def app(call: Call) -> Answer:
     """https://docs.github.com/en/rest/apps/apps#get-the-authenticated-app"""
     call.by_app()
     return json_answer(call.shapes.app())
+
+
+@api(ROUTES, "GET", "/app/installation-requests")
+def installation_requests(call: Call) -> Answer:
+    """https://docs.github.com/en/rest/apps/apps
+    #list-installation-requests-for-the-authenticated-app
+    """
+    call.by_app()
+    accounts = call.world.state.accounts
+    every: list[Json] = [
+        {
+            "id": asked.id,
+            "node_id": node_id("IntegrationInstallationRequest", asked.id),
+            "account": call.shapes.account(accounts[asked.account_id]),
+            "requester": call.shapes.account(accounts[asked.requester_id]),
+            "created_at": timestamp(asked.created_at),
+        }
+        for asked in call.world.state.requests.values()
+    ]
+    return page(call, every, list)
 
 
 @api(ROUTES, "GET", "/app/installations")

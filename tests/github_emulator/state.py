@@ -11,12 +11,13 @@ from typing import Any
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from .records import Account, App, Grant, Installation, Repository, Token
+from .records import Account, App, Grant, Installation, InstallationRequest, Repository, Token
 
 TABLES: dict[str, type[Any]] = {
     "accounts": Account,
     "repositories": Repository,
     "installations": Installation,
+    "requests": InstallationRequest,
     "tokens": Token,
     "grants": Grant,
 }
@@ -31,6 +32,7 @@ class State:
         self.accounts: dict[int, Account] = {}
         self.repositories: dict[int, Repository] = {}
         self.installations: dict[int, Installation] = {}
+        self.requests: dict[int, InstallationRequest] = {}
         self.tokens: dict[str, Token] = {}
         self.grants: dict[str, Grant] = {}
         self.last_id = 1000
@@ -127,7 +129,7 @@ def load(path: Path) -> State:
     state.last_id = whole["last_id"]
     for name, kind in TABLES.items():
         table = getattr(state, name)
-        for fields in whole[name]:
+        for fields in whole.get(name, []):
             record = kind(**{key: _with_numbers(value) for key, value in fields.items()})
             table[getattr(record, KEYS.get(name, "id"))] = record
     return state

@@ -7,7 +7,7 @@ import secrets
 from typing import Literal
 
 from . import payloads
-from .installations import Installations
+from .asking import Asking
 from .records import Repository, Token
 
 INSTALLATION_TOKEN_SECONDS = 3600
@@ -15,7 +15,7 @@ USER_TOKEN_SECONDS = 8 * 3600
 REFRESH_TOKEN_SECONDS = 15897600
 
 
-class Tokens(Installations):
+class Tokens(Asking):
     """The App's tokens."""
 
     def token_for(

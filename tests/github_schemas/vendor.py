@@ -63,6 +63,7 @@ ADDRESSES = {
     "/app/hook/deliveries": ["get"],
     "/app/hook/deliveries/{delivery_id}": ["get"],
     "/app/hook/deliveries/{delivery_id}/attempts": ["post"],
+    "/app/installation-requests": ["get"],
     "/app/installations": ["get"],
     "/app/installations/{installation_id}": ["get"],
     "/app/installations/{installation_id}/access_tokens": ["post"],
