@@ -98,17 +98,24 @@ def settle_approved(workspace: Workspace, listed: Iterable[InstallationFacts]) -
                 own.settle(facts.account_login)
 
 
+def installations_of(user: User) -> list[InstallationFacts]:
+    """Those that GitHub lists to the user's own token. Raises `SignInAgain`, `RateLimited` or
+    `Unavailable`.
+    """
+    try:
+        return list(client_of(user).installations())
+    except Denied as refusal:
+        raise SignInAgain from refusal
+
+
 def reaches(user: User, installation_id: int) -> InstallationFacts | None:
     """The installation, if GitHub lists it to the user's own token: anybody can write a number.
 
     That it does not is noted. Raises `SignInAgain`, `RateLimited` or `Unavailable`.
     """
-    try:
-        for facts in client_of(user).installations():
-            if facts.id == installation_id:
-                return facts
-    except Denied as refusal:
-        raise SignInAgain from refusal
+    for facts in installations_of(user):
+        if facts.id == installation_id:
+            return facts
     why = "GitHub does not list it to them"
     audit.record(user, AuditEvent.Deed.WAS_REFUSED, f"installation {installation_id}", why=why)
     return None

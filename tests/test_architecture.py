@@ -25,7 +25,10 @@ LAYERS = [
         "checklist",
     },
     {"server_forms"},
-    {"onboarding", "invitations", "readers", "workspaces", "installing", "starting", "standing"},
+    {
+        *("onboarding", "choosing", "invitations", "readers", "workspaces", "installing"),
+        *("starting", "standing"),
+    },
     {"views", "cli_api", "management"},
     {"urls"},
 ]

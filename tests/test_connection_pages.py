@@ -159,7 +159,7 @@ def test_what_is_kept_can_be_deleted_later(client: Client, synced: Repository) -
         f"{NAME} was deleted here, with all that was stored of it."
     ]
     assert rows_of(synced) == 0
-    assert page_of(client.get(HOME)).actions() == [f"{HOME}/installation"]
+    assert page_of(client.get(HOME)).links()["Choose a repository"] == "/onboarding?workspace=acme"
 
 
 def test_it_can_be_deleted_beside_another_connected_one(

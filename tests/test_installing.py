@@ -72,6 +72,10 @@ def test_the_main_button_looks_whether_it_was_approved(
     [primary] = page.texts(".//main//*[@class='button primary']")
     assert primary == "Check now"
     assert page.links()["Check now"] == OWN
+    git = page_of(linus_at_own.get("/own/integrations/git"))
+    assert git.text(".//*[@class='blankslate']/h2") == "Waiting for an owner to approve the App"
+    assert git.links()["See the request"] == OWN
+    assert git.actions() == []
 
 
 def test_the_approval_is_noticed_by_itself(

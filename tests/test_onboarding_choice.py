@@ -4,11 +4,9 @@ import pytest
 from django.core.cache import cache
 from django.test import Client
 
-from rollouts_app import onboarding as flow
 from rollouts_app.models import Installation, Repository, User, Workspace
 from tests.conftest import Browser
 from tests.github_emulator import GitHubEmulator
-from tests.github_emulator.records import Repository as Record
 from tests.onboarding import AT_ACME, CONNECT, messages_of, steps
 from tests.pages import page_of
 from tests.sign_in import sign_in
@@ -30,8 +28,12 @@ def test_it_lists_what_one_may_choose_by_account(
     page = page_of(browser_of(ada).get(AT_ACME))
     assert page.texts(".//legend") == ["Repositories of acme", "Repositories of ada"]
     assert page.texts(".//label") == ["Private acme/agents", "acme/Bots", "Private ada/own"]
-    assert page.texts(".//main//button") == ["Connect repository", "Connect another account"]
-    assert page.links()["Not listed? Change what the App may read in ada"] == (
+    assert page.texts(".//main//button") == [
+        "Find",
+        "Connect repository",
+        "Connect another account",
+    ]
+    assert page.links()["Not listed? Grant the App access in ada"] == (
         f"{github.url}/settings/installations/{number}"
     )
 
@@ -54,87 +56,6 @@ def test_the_list_is_as_github_has_it_now(
     assert Repository.objects.get().full_name == "acme/robots"
 
 
-def test_what_the_app_is_granted_later_is_listed(
-    ada: User, browser_of: Browser, acme: Workspace, github: GitHubEmulator
-) -> None:
-    """I10: without a push, and without the webhook that tells of it."""
-    github.deliver = None
-    for name in ("acme/agents", "acme/bots"):
-        github.create_repository(name)
-    number = github.install("acme", repositories=["acme/agents"], by="ada")
-    client = browser_of(ada)
-    assert page_of(client.get(AT_ACME)).texts(".//label") == ["Private acme/agents"]
-    github.add_repositories(number, ["acme/bots"], by="ada")
-    assert page_of(client.get(AT_ACME)).texts(".//label") == [
-        "Private acme/agents",
-        "Private acme/bots",
-    ]
-
-
-def test_an_account_without_repositories_hides_no_other(
-    ada: User, browser_of: Browser, acme: Workspace, github: GitHubEmulator
-) -> None:
-    """I16: each account says what it has, and leads to where that is changed."""
-    github.install("acme", by="ada")
-    github.create_repository("ada/own")
-    github.install("ada", by="ada")
-    page = page_of(browser_of(ada).get(AT_ACME))
-    assert page.texts(".//legend") == ["Repositories of acme", "Repositories of ada"]
-    assert page.texts(".//fieldset/p[@class='box-body muted']") == [
-        "The App may read no repository here that you can see."
-    ]
-    assert page.texts(".//label") == ["Private ada/own"]
-    assert "Not listed? Change what the App may read in acme" in page.links()
-
-
-def test_the_search_looks_at_all_pages(
-    ada: User, browser_of: Browser, acme: Workspace, github: GitHubEmulator
-) -> None:
-    """I17: 250 repositories; the last is found by a word, and by its whole name."""
-    owner = github.account_named("acme").id
-    with github.changing() as state:
-        for number in range(250):
-            id = state.next_id()
-            state.repositories[id] = Record(
-                id,
-                owner,
-                f"r{number:03}",
-                private=True,
-                default_branch="main",
-                created_at=0,
-                updated_at=0,
-                pushed_at=0,
-            )
-    github.install("acme", by="ada")
-    client = browser_of(ada)
-    page = page_of(client.get(AT_ACME))
-    assert len(page.all(".//label")) == 100
-    assert "There are more: find yours by its name." in page.text(".//fieldset")
-    for query in ("r249", "acme/R249"):
-        found = page_of(client.get(AT_ACME, {"workspace": "acme", "q": query}))
-        assert found.texts(".//label") == ["Private acme/r249"]
-
-
-def test_an_account_that_refuses_gives_its_reason_and_hides_no_other(
-    ada: User, browser_of: Browser, acme: Workspace, github: GitHubEmulator
-) -> None:
-    github.create_repository("acme/agents")
-    github.create_repository("ada/own")
-    number = github.install("acme", by="ada")
-    github.install("ada", by="ada")
-    github.trouble(
-        f"/api/v3/user/installations/{number}/repositories",
-        status=403,
-        body={"message": "Your IP address is not permitted to access this resource."},
-    )
-    page = page_of(browser_of(ada).get(AT_ACME))
-    assert page.texts(".//label") == ["Private ada/own"]
-    assert page.texts(".//fieldset/p[@class='box-body muted']") == [
-        f"GitHub answered 403 to GET /api/v3/user/installations/{number}/repositories: "
-        "Your IP address is not permitted to access this resource."
-    ]
-
-
 def test_it_says_that_the_app_is_suspended_somewhere(
     ada: User, browser_of: Browser, acme: Workspace, github: GitHubEmulator
 ) -> None:
@@ -144,7 +65,7 @@ def test_it_says_that_the_app_is_suspended_somewhere(
     assert "The App is suspended here. An owner of acme can unsuspend it on GitHub." in (
         page.texts(".//fieldset/p[@class='box-body muted']")
     )
-    assert page.texts(".//main//button") == ["Connect another account"]
+    assert page.texts(".//main//button") == ["Find", "Connect another account"]
 
 
 def test_it_offers_no_repository_that_has_a_workspace(
@@ -161,28 +82,6 @@ def test_it_offers_no_repository_that_has_a_workspace(
     )
     [message] = messages_of(page_of(answer))
     assert message.startswith("acme/agents cannot be connected here:")
-
-
-def test_it_finds_a_repository_in_a_long_list(
-    ada: User,
-    browser_of: Browser,
-    acme: Workspace,
-    github: GitHubEmulator,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(flow, "LISTED_REPOSITORIES", 2)
-    for name in ("agents", "bots", "chess"):
-        github.create_repository(f"acme/{name}", private=False)
-    github.install("acme", by="ada")
-    client = browser_of(ada)
-    page = page_of(client.get(AT_ACME))
-    assert page.texts(".//label") == ["acme/agents", "acme/bots"]
-    assert len(page.all(".//form[@role='search']")) == 1
-    assert page_of(client.get(f"{AT_ACME}&q=CHESS")).texts(".//label") == ["acme/chess"]
-    nothing = page_of(client.get(f"{AT_ACME}&q=<b>"))
-    assert nothing.texts(".//fieldset/p[@class='box-body muted']") == [
-        "No repository here is named like “<b>”."
-    ]
 
 
 @pytest.mark.parametrize("choice", ["", "1", "1:2:3", "x:y", "1:99999999999999999999"])

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from django.db import DataError, IntegrityError, connections
 
-from rollouts_app import connection, installing, onboarding
+from rollouts_app import choosing, connection, installing, onboarding
 from rollouts_app.accounts import keep_user_token
 from rollouts_app.connection import tie_repository
 from rollouts_app.installing import Return, StateFault
@@ -51,10 +51,10 @@ def test_the_database_refuses_slugs_that_are_no_address(db: None, slug: str) -> 
 def test_it_lists_what_the_persons_own_token_sees(
     github: GitHubEmulator, ada: User, mallory: User, installation: Installation
 ) -> None:
-    [account] = onboarding.accounts_of(ada)
+    [account] = choosing.accounts_of(ada)
     assert account.installation.id == installation.github_id
     assert [facts.full_name for facts in account.repositories] == ["acme/agents"]
-    assert onboarding.accounts_of(mallory) == []
+    assert choosing.accounts_of(mallory) == []
 
 
 @pytest.mark.usefixtures("signed_in")
@@ -141,7 +141,7 @@ def test_a_state_outlives_a_busy_hour(ada: User, acme: Workspace) -> None:
 
 def test_it_asks_to_sign_in_again_without_a_token(ada: User) -> None:
     with pytest.raises(SignInAgain):
-        onboarding.accounts_of(ada)
+        choosing.accounts_of(ada)
 
 
 @pytest.mark.usefixtures("signed_in")
@@ -150,7 +150,7 @@ def test_it_asks_to_sign_in_again_with_a_token_github_refuses(
 ) -> None:
     github.expire_tokens()
     with pytest.raises(SignInAgain):
-        onboarding.accounts_of(ada)
+        choosing.accounts_of(ada)
 
 
 def test_a_state_leads_back_once_and_only_its_owner(

@@ -208,6 +208,13 @@ class UserClient:
         path = "/user/installations"
         return self._transport.listed(shapes.read_installation, path, "installations")
 
+    def repository(self, full_name: str) -> RepositoryFacts:
+        """By its name "owner/name", as far as the person and the App may see it, or it is public.
+
+        https://docs.github.com/en/rest/repos/repos#get-a-repository
+        """
+        return self._transport.one(shapes.read_repository, "GET", f"/repos/{quote(full_name)}")
+
     def repositories(self, installation_id: int) -> Iterator[RepositoryFacts]:
         """What both the person and the installation may reach, with the person's permissions.
 

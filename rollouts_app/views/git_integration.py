@@ -37,7 +37,8 @@ def git_integration(request: WorkspaceRequest) -> HttpResponse:
     repository = request.workspace.repository
     if repository is None:
         context = without_repository(request.workspace)
-        if request.membership.may_manage_connection and not context["all_kept"]:
+        is_asked = request.membership.may_manage_connection and not context["all_kept"]
+        if is_asked and not context["waiting"]:
             context["standing"] = standing_of(request.user)
         return page(request, "git/unconnected.html", context, "connection")
     runs = rows_of(repository, repository.sync_runs.for_history()[:NEWEST_RUNS])

@@ -19,6 +19,7 @@ from rollouts_app import checklist, github_app, installing, policy, readers, sta
 from rollouts_app import onboarding as flow
 from rollouts_app.addresses import new_installation_page
 from rollouts_app.checklist import Checklist, checklist_of
+from rollouts_app.choosing import accounts_of
 from rollouts_app.errors import GitHubError
 from rollouts_app.forms import NewRepositoryForm, WorkspaceForm
 from rollouts_app.models import Membership, Repository
@@ -27,6 +28,8 @@ from rollouts_app.views.access import PersonRequest, WorkspaceRequest, people_pa
 from rollouts_app.views.fragments import page
 from rollouts_app.views.trouble import trouble_of
 
+# A full name at GitHub is 140 characters at most.
+LONGEST_QUERY = 200
 CREATORS = "Administrators of this server create workspaces. Ask one of them for yours."
 TITLES = {
     checklist.WORKSPACE: "Workspace",
@@ -183,9 +186,10 @@ def _choice(request: PersonRequest, membership: Membership) -> dict[str, Any]:
     workspace = membership.workspace
     if not membership.may_manage_connection:
         return {"managers": workspace.manager_names(), "poll_seconds": REQUEST_PAUSE}
-    query = request.GET.get("q", "").strip()
+    query = " ".join(request.GET.get("q", "").split())[:LONGEST_QUERY]
+    only = _number(request.GET.get("account", ""))
     try:
-        accounts = flow.accounts_of(request.user, query)
+        accounts = accounts_of(request.user, query, only)
     except SignInAgain:
         return {"must_sign_in_again": True, "next": _address(workspace.slug)}
     except GitHubError as problem:
@@ -196,7 +200,7 @@ def _choice(request: PersonRequest, membership: Membership) -> dict[str, Any]:
     return {
         "accounts": accounts,
         "query": query,
-        "is_long": any(account.is_cut for account in accounts),
+        "only": next((each for each in accounts if each.installation.id == only), None),
         "has_choice": any(account.is_choosable for account in accounts),
         "requests": requests,
         "approval_page": new_installation_page(settings.GITHUB_URL, github_app.credentials().slug),
@@ -205,6 +209,11 @@ def _choice(request: PersonRequest, membership: Membership) -> dict[str, Any]:
         "new_repository": NewRepositoryForm(initial={"name": f"{workspace.slug}-rollouts"}),
         "poll_seconds": REQUEST_PAUSE if requests and not query else None,
     }
+
+
+def _number(text: str) -> int:
+    """A number in the address; 0 where there is none."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 19 else 0
 
 
 def _membership(request: PersonRequest) -> Membership | None:
