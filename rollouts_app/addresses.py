@@ -66,6 +66,15 @@ def installation_page(github_url: str, account_login: str, account_type: str, id
     return f"{host}/settings/installations/{id}"
 
 
+def requests_page(github_url: str, account_login: str) -> str:
+    """Where owners of an organization see the requests for Apps that wait for them.
+
+    https://docs.github.com/en/apps/using-github-apps/reviewing-github-app-installation-requests
+    """
+    host = github_url.rstrip("/")
+    return f"{host}/organizations/{_segment(account_login)}/settings/installations"
+
+
 def app_deliveries_page(github_url: str, app_slug: str) -> str:
     """The App's own list of what it delivered, with each answer. Only its owner sees the page.
 

@@ -1,129 +1,24 @@
-"""Installing the App: the ways to GitHub and back, and waiting for an owner's approval."""
-
-from datetime import timedelta
+"""Installing the App: the ways to GitHub and back."""
 
 import pytest
-from django.db.models import F
 from django.test import Client
 
 from rollouts_app.models import (
     AuditEvent,
     Installation,
-    InstallationRequest,
     Repository,
     User,
     Workspace,
 )
-from tests.conftest import Browser, receive
+from tests.conftest import Browser
 from tests.github_emulator import GitHubEmulator
-from tests.onboarding import AT_ACME, at_github, messages_of, open_step, steps
-from tests.pages import Page, page_of
+from tests.onboarding import AT_ACME, at_github, messages_of, steps
+from tests.pages import page_of
 
 pytestmark = pytest.mark.django_db
 
 INSTALL = "/acme/integrations/git/installation"
 INSTALLED = "/onboarding/installed"
-OWN = "/onboarding?workspace=own"
-
-
-@pytest.fixture
-def linus_at_own(linus: User, browser_of: Browser) -> Client:
-    """Linus, who owns a workspace, and no account with repositories."""
-    client = browser_of(linus)
-    client.post("/onboarding/workspace", {"slug": "own"})
-    return client
-
-
-def ask_owners(client: Client, github: GitHubEmulator) -> Page:
-    """Linus asks Acme's owners to approve, anew if need be; what the page says then."""
-    for number in list(github.state.requests):
-        github.drop_request(number)
-    there = client.post("/own/integrations/git/installation").headers["Location"]
-    back = at_github(github, "linus", there, "acme")
-    answer = client.get(back, follow=True)
-    assert answer.redirect_chain == [(OWN, 302)]
-    return page_of(answer)
-
-
-def test_an_approval_is_waited_for(
-    linus_at_own: Client, linus: User, github: GitHubEmulator
-) -> None:
-    """I01: what was asked for is kept, with what to send the owners, and the way on."""
-    page = ask_owners(linus_at_own, github)
-    request = InstallationRequest.objects.get()
-    assert (request.workspace.slug, request.user, request.settled_at) == ("own", linus, None)
-    said = open_step(page)
-    assert said.startswith(
-        "Waiting for an owner to approve the App. Linus T asked the owners on GitHub just now."
-    )
-    text = page.text(".//code[@id='request-text']")
-    assert f"{github.url}/github-apps/osmosis-web/installations/new" in text
-    assert page.one(".//*[@id='steps']").get("hx-trigger", "").startswith("every 15s")
-    assert linus_at_own.get("/own/rollouts").status_code == 200
-
-
-def test_the_main_button_looks_whether_it_was_approved(
-    linus_at_own: Client, github: GitHubEmulator
-) -> None:
-    """I03: with a request under way nobody is sent to install again."""
-    ask_owners(linus_at_own, github)
-    page = ask_owners(linus_at_own, github)
-    assert InstallationRequest.objects.count() == 1
-    [primary] = page.texts(".//main//*[@class='button primary']")
-    assert primary == "Check now"
-    assert page.links()["Check now"] == OWN
-    git = page_of(linus_at_own.get("/own/integrations/git"))
-    assert git.text(".//*[@class='blankslate']/h2") == "Waiting for an owner to approve the App"
-    assert git.links()["See the request"] == OWN
-    assert git.actions() == []
-
-
-def test_the_approval_is_noticed_by_itself(
-    linus_at_own: Client, linus: User, github: GitHubEmulator
-) -> None:
-    ask_owners(linus_at_own, github)
-    github.create_repository("acme/agents")
-    github.install("acme", by="ada")
-    github.wait_for_deliveries()
-    assert receive(github.deliveries[-1]) == 202
-    request = InstallationRequest.objects.get()
-    assert (request.account_login, request.settled_at is not None) == ("acme", True)
-    page = page_of(linus_at_own.get(OWN))
-    assert page.texts(".//label") == ["Private acme/agents"]
-    assert page.one(".//*[@id='steps']").get("hx-trigger") is None
-
-
-def test_the_approval_is_noticed_where_no_webhook_came(
-    linus_at_own: Client, github: GitHubEmulator
-) -> None:
-    ask_owners(linus_at_own, github)
-    InstallationRequest.objects.update(requested_at=F("requested_at") - timedelta(minutes=1))
-    github.deliver = None
-    github.create_repository("acme/agents")
-    github.install("acme", by="ada")
-    page = page_of(linus_at_own.get(OWN))
-    assert page.texts(".//label") == ["Private acme/agents"]
-    assert InstallationRequest.objects.get().account_login == "acme"
-
-
-def test_what_was_installed_before_is_no_approval(
-    linus_at_own: Client, github: GitHubEmulator
-) -> None:
-    github.install("linus", by="linus")
-    InstallationRequest.objects.all().delete()
-    page = ask_owners(linus_at_own, github)
-    InstallationRequest.objects.update(requested_at=F("requested_at") + timedelta(minutes=1))
-    page = page_of(linus_at_own.get(OWN))
-    assert InstallationRequest.objects.get().settled_at is None
-    assert "Waiting for an owner" in page.text(".//main")
-
-
-def test_nobody_has_to_go_on_waiting(linus_at_own: Client, github: GitHubEmulator) -> None:
-    ask_owners(linus_at_own, github)
-    page = page_of(linus_at_own.post("/own/integrations/git/request/drop", follow=True))
-    assert page.text(".//main//button") == "Connect GitHub"
-    ask_owners(linus_at_own, github)
-    assert InstallationRequest.objects.open().count() == 1
 
 
 def test_an_owner_who_approved_needs_no_account_here(client: Client) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from rollouts_app.models import Membership, User, Workspace
@@ -76,6 +76,7 @@ def test_an_owner_alone(
 
 def test_one_who_has_to_ask_the_owners(
     page: Page,
+    browser: Browser,
     live_server: LiveServer,
     github: GitHubEmulator,
     work_off_the_queue: Callable[[], None],
@@ -87,11 +88,19 @@ def test_one_who_has_to_ask_the_owners(
     acme = page.locator(".row").filter(has_text="acme")
     acme.get_by_role("link", name="Request").press("Enter")
     press(page, "Request")
-    expect(page.get_by_text("Waiting for an owner to approve the App.")).to_be_visible()
+    expect(page.get_by_text("Waiting for an owner of acme to approve the App.")).to_be_visible()
     has_no_barriers(page)
-    # An owner approves, elsewhere.
-    github.install("acme", by="ada")
-    github.wait_for_deliveries()
+    # The owner gets the link that was to be sent. They never came here before, and need not.
+    sent = page.locator("#request-text").text_content() or ""
+    elsewhere = browser.new_context()
+    owner = elsewhere.new_page()
+    owner.goto(sent.split(" here: ")[1])
+    press(owner, "Continue as Ada Lovelace")
+    press(owner, "Review request")
+    press(owner, "Approve and install")
+    expect(owner.get_by_role("heading", name="That is all that was needed")).to_be_visible()
+    has_no_barriers(owner)
+    elsewhere.close()
     press(page, "Check now")
     choose_and_finish(page, work_off_the_queue)
 

@@ -19,6 +19,7 @@ from rollouts_app.github.shapes import (
     PermissionFacts,
     RateFacts,
     RepositoryFacts,
+    RequestFacts,
     UserFacts,
     read_installation,
 )
@@ -36,6 +37,7 @@ __all__ = [
     "PermissionFacts",
     "RateFacts",
     "RepositoryFacts",
+    "RequestFacts",
     "UserClient",
     "UserFacts",
     "accepts_client",

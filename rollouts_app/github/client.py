@@ -21,6 +21,7 @@ from rollouts_app.github.shapes import (
     PermissionFacts,
     RateFacts,
     RepositoryFacts,
+    RequestFacts,
     UserFacts,
 )
 from rollouts_app.github.transport import Transport
@@ -72,6 +73,10 @@ class AppClient:
     def installations(self) -> Iterator[InstallationFacts]:
         """https://docs.github.com/en/rest/apps/apps#list-installations-for-the-authenticated-app"""
         return self._transport.listed(shapes.read_installation, "/app/installations", "")
+
+    def installation_requests(self) -> Iterator[RequestFacts]:
+        """https://docs.github.com/en/rest/apps/apps#list-installation-requests-for-the-authenticated-app"""
+        return self._transport.listed(shapes.read_request, "/app/installation-requests", "")
 
     def installation(self, id: int) -> InstallationFacts:
         """https://docs.github.com/en/rest/apps/apps#get-an-installation-for-the-authenticated-app"""

@@ -64,6 +64,16 @@ class InstallationFacts:
 
 
 @dataclass(frozen=True)
+class RequestFacts:
+    """Somebody's request to have the App on an account they do not own, not yet answered."""
+
+    id: int
+    account_id: int
+    account_login: str
+    person_id: int
+
+
+@dataclass(frozen=True)
 class RepositoryFacts:
     """A repository. `id` outlives renames and transfers, `full_name` does not.
 
@@ -140,6 +150,17 @@ def read_installation(answer: Json) -> InstallationFacts:
         suspended_at=moment(answer.get("suspended_at")),
         created_at=moment(answer.get("created_at")),
         page=text(answer.get("html_url")),
+    )
+
+
+def read_request(answer: Json) -> RequestFacts:
+    """https://docs.github.com/en/rest/apps/apps#list-installation-requests-for-the-authenticated-app"""
+    account = answer["account"]
+    return RequestFacts(
+        id=number(answer["id"]),
+        account_id=number(account["id"]),
+        account_login=text(account.get("login") or account.get("slug")),
+        person_id=number(answer["requester"]["id"]),
     )
 
 

@@ -13,6 +13,13 @@ class InstallationRequestQuerySet(models.QuerySet["InstallationRequest"]):
         """Those that nobody has answered yet, as far as we know."""
         return self.filter(settled_at=None)
 
+    def answered_by(self, account_id: int, person_id: int) -> "InstallationRequestQuerySet":
+        """Those that the App's installation on an account answers, by GitHub's numbers: whatever
+        was asked of the account, and what the person asked of one that GitHub did not name.
+        """
+        of_person = Q(account_id=None, user__github_id=person_id, user__github_id__gt=0)
+        return self.filter(Q(account_id=account_id) | of_person)
+
     def settle(self, account_login: str = "") -> int:
         """End open ones; with the account that the App was installed on, if it was."""
         return self.open().update(settled_at=now(), account_login=account_login)
@@ -21,7 +28,8 @@ class InstallationRequestQuerySet(models.QuerySet["InstallationRequest"]):
 class InstallationRequest(models.Model):
     """Somebody asked the owners of an organization, on GitHub, to install the App.
 
-    GitHub does not say which organization until it is approved.
+    The account is empty where GitHub did not name it. `missing_at` is set while GitHub lists the
+    request no more, though it is not settled: it was refused or taken back.
     """
 
     workspace = models.ForeignKey(
@@ -29,7 +37,9 @@ class InstallationRequest(models.Model):
     )
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
     requested_at = models.DateTimeField(default=now)
+    account_id = models.BigIntegerField(null=True)
     account_login = models.CharField(max_length=255, blank=True)
+    missing_at = models.DateTimeField(null=True)
     settled_at = models.DateTimeField(null=True)
 
     objects = InstallationRequestQuerySet.as_manager()
@@ -45,3 +55,12 @@ class InstallationRequest(models.Model):
 
     def __str__(self) -> str:
         return f"{self.user} for {self.workspace}"
+
+    def note(self, *, account_id: int | None, account_login: str, is_listed: bool) -> None:
+        """Take over what GitHub says of it; the first time it was missed is kept."""
+        self.account_id, self.account_login = account_id, account_login
+        self.missing_at = None if is_listed else self.missing_at or now()
+        waiting = InstallationRequest.objects.open().filter(pk=self.pk)
+        waiting.update(
+            account_id=account_id, account_login=account_login, missing_at=self.missing_at
+        )

@@ -149,9 +149,9 @@ def on_installation(payload: Payload) -> Outcome:
     installation = store_installation(facts)
     # Whoever asked the owners for it goes on by themselves: their way back had no installation.
     asked = payloads.number(payloads.part(payload, "requester"), "id")
-    if action == "created" and asked:
-        requests = InstallationRequest.objects.filter(user__github_id=asked)
-        requests.settle(installation.account_login)
+    if action == "created":
+        answered = InstallationRequest.objects.answered_by(installation.account_id, asked)
+        answered.settle(installation.account_login)
     told = _connected(payloads.parts(payload, "repositories"))
     affected = _hold(told | Repository.objects.connected().of_account(installation.account_id))
     if action == "deleted":

@@ -17,12 +17,12 @@ from django.views.decorators.http import require_POST, require_safe
 
 from rollouts_app import checklist, github_app, installing, policy, readers, starting
 from rollouts_app import onboarding as flow
-from rollouts_app.addresses import new_installation_page
+from rollouts_app.addresses import new_installation_page, requests_page
 from rollouts_app.checklist import Checklist, checklist_of
 from rollouts_app.choosing import accounts_of
 from rollouts_app.errors import GitHubError
 from rollouts_app.forms import NewRepositoryForm, WorkspaceForm
-from rollouts_app.models import Membership, Repository
+from rollouts_app.models import InstallationRequest, Membership, Repository
 from rollouts_app.refusals import NotPossible, SignInAgain
 from rollouts_app.views.access import PersonRequest, WorkspaceRequest, people_page
 from rollouts_app.views.fragments import page
@@ -186,6 +186,7 @@ def _choice(request: PersonRequest, membership: Membership) -> dict[str, Any]:
     workspace = membership.workspace
     if not membership.may_manage_connection:
         return {"managers": workspace.manager_names(), "poll_seconds": REQUEST_PAUSE}
+    installing.follow_requests(workspace)
     query = " ".join(request.GET.get("q", "").split())[:LONGEST_QUERY]
     only = _number(request.GET.get("account", ""))
     try:
@@ -196,19 +197,32 @@ def _choice(request: PersonRequest, membership: Membership) -> dict[str, Any]:
         return {"problem": str(problem)}
     installations = [account.installation for account in accounts]
     installing.settle_approved(workspace, installations)
-    requests = list(workspace.installation_requests.open().select_related("user"))
+    requests = list(
+        workspace.installation_requests.open().select_related("user").order_by("-requested_at")
+    )
     return {
         "accounts": accounts,
         "query": query,
         "only": next((each for each in accounts if each.installation.id == only), None),
         "has_choice": any(account.is_choosable for account in accounts),
         "requests": requests,
-        "approval_page": new_installation_page(settings.GITHUB_URL, github_app.credentials().slug),
+        "is_missing": bool(requests) and all(each.missing_at for each in requests),
+        "approval_page": _approval_page(requests),
         "template": settings.TEMPLATE_REPOSITORY,
         "may_create": starting.may_create(installations),
         "new_repository": NewRepositoryForm(initial={"name": f"{workspace.slug}-rollouts"}),
         "poll_seconds": REQUEST_PAUSE if requests and not query else None,
     }
+
+
+def _approval_page(requests: list[InstallationRequest]) -> str:
+    """Where owners approve what was asked for last; the App's own page when it is not known whose
+    they are.
+    """
+    login = next((each.account_login for each in requests), "")
+    if login:
+        return requests_page(settings.GITHUB_URL, login)
+    return new_installation_page(settings.GITHUB_URL, github_app.credentials().slug)
 
 
 def _number(text: str) -> int:
