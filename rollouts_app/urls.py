@@ -99,6 +99,7 @@ workspace = [
     path(
         "/integrations/git/new-repository", installing.create_repository, name="create-repository"
     ),
+    path("/integrations/git/request", installing.request_new, name="request-new"),
     path("/integrations/git/request/drop", installing.request_drop, name="request-drop"),
     path("/setup-steps", onboarding.setup_step, name="setup-step"),
     path(

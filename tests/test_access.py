@@ -94,6 +94,7 @@ DOORS = {
     f"{WS}/integrations/git/installation": MANAGERS_ACTION,
     f"{WS}/integrations/git/repository": MANAGERS_ACTION,
     f"{WS}/integrations/git/new-repository": MANAGERS_ACTION,
+    f"{WS}/integrations/git/request": MANAGERS_ACTION,
     f"{WS}/integrations/git/request/drop": MANAGERS_ACTION,
     f"{WS}/setup-steps": ACTION,
     f"{WS}/integrations/git/repositories/<int:repository_id>/disconnect": (

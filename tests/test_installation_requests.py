@@ -193,3 +193,18 @@ def test_nobody_has_to_go_on_waiting(linus_at_own: Client, github: GitHubEmulato
     assert page.text(".//main//button") == "Connect GitHub"
     ask_owners(linus_at_own, github)
     assert InstallationRequest.objects.open().count() == 1
+
+
+def test_what_was_asked_from_githubs_side_is_waited_for_where_one_says(
+    linus_at_own: Client, github: GitHubEmulator
+) -> None:
+    """I01: without a state it is not known for which workspace, so that is asked."""
+    github.request_installation("acme", by="linus")
+    page = page_of(linus_at_own.get("/onboarding/installed?setup_action=request"))
+    assert page.text(".//h1") == "The owners have been asked"
+    assert InstallationRequest.objects.count() == 0
+    [address] = page.actions()
+    for _ in range(2):
+        page = page_of(linus_at_own.post(address, follow=True))
+    assert "Waiting for an owner of acme to approve the App." in page.text(".//main")
+    assert InstallationRequest.objects.count() == 1

@@ -44,7 +44,7 @@ def test_it_asks_which_workspace_is_meant(
     page = page_of(client.get(f"{INSTALLED}?installation_id={number}&setup_action=install"))
     assert page.text(".//h1") == "The App is installed on acme"
     links = page.links()
-    assert links["Choose its repository: acme"] == AT_ACME
+    assert links["Choose its repository: acme"] == f"{AT_ACME}&account={number}"
     assert links["Create it"] == "/onboarding?workspace="
 
 
@@ -70,6 +70,41 @@ def test_a_foreign_number_is_refused_and_noted(
     event = AuditEvent.objects.get(deed=AuditEvent.Deed.WAS_REFUSED)
     assert (event.actor, event.subject) == (mallory, f"installation {number}")
     assert Installation.objects.count() == before
+
+
+def test_a_foreign_number_is_refused_with_a_good_state_too(
+    mallory: User, browser_of: Browser, installation: Installation, github: GitHubEmulator
+) -> None:
+    """I06: the state is genuine, the number another's."""
+    github.create_repository("mallory/den")
+    client = browser_of(mallory)
+    client.post("/onboarding/workspace", {"slug": "den"})
+    there = client.post("/den/integrations/git/installation").headers["Location"]
+    back = at_github(github, "mallory", there, "mallory")
+    own = github.installation_on(github.account_named("mallory"))
+    assert own is not None
+    foreign = back.replace(f"={own.id}&", f"={installation.github_id}&")
+    page = page_of(client.get(foreign, follow=True))
+    assert messages_of(page)[0].startswith("GitHub does not show you this installation of the App")
+    assert page.texts(".//label") == ["Private mallory/den"]
+    event = AuditEvent.objects.get(deed=AuditEvent.Deed.WAS_REFUSED)
+    assert (event.actor, event.subject) == (mallory, f"installation {installation.github_id}")
+
+
+def test_two_clicks_on_connect_lead_back_once_each(
+    ada: User, browser_of: Browser, acme: Workspace, github: GitHubEmulator
+) -> None:
+    """I08: two tabs, each with a state of its own; nothing is tied twice, or at all."""
+    client = browser_of(ada)
+    ways = [client.post(INSTALL).headers["Location"] for _ in range(2)]
+    backs = [at_github(github, "ada", way, "acme") for way in ways]
+    for back in [*backs, *backs]:
+        assert client.get(back).headers["Location"] == AT_ACME
+    news = [message.partition(".")[0] for message in messages_of(page_of(client.get(AT_ACME)))]
+    saved = "GitHub has saved which repositories the App may read"
+    used = "This way back from GitHub was used already"
+    assert news == [saved, saved, used, used]
+    assert not Repository.objects.exists()
 
 
 @pytest.mark.parametrize("number", ["", "x", "1e9", "9" * 40, "-1", "²"])

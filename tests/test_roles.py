@@ -32,6 +32,7 @@ MAY = {
     f"{WS}/integrations/git/installation": (EVERYBODY, MANAGERS),
     f"{WS}/integrations/git/repository": (EVERYBODY, MANAGERS),
     f"{WS}/integrations/git/new-repository": (EVERYBODY, MANAGERS),
+    f"{WS}/integrations/git/request": (EVERYBODY, MANAGERS),
     f"{WS}/integrations/git/request/drop": (EVERYBODY, MANAGERS),
     f"{WS}/setup-steps": (EVERYBODY, EVERYBODY),
     f"{WS}/integrations/git/repositories/<int:repository_id>/disconnect": (MANAGERS, MANAGERS),

@@ -16,6 +16,7 @@ from django.views.decorators.http import require_POST, require_safe
 from rollouts_app import connection, installing, starting
 from rollouts_app.errors import GitHubError
 from rollouts_app.forms import NewRepositoryForm, RepositoryChoiceForm
+from rollouts_app.github import InstallationFacts
 from rollouts_app.refusals import NotPossible, SignInAgain
 from rollouts_app.views.access import PersonRequest, WorkspaceRequest, manager_page
 
@@ -47,20 +48,15 @@ def installed(request: PersonRequest) -> HttpResponse:
             return redirect_to_login(request.get_full_path())
         # An owner who approved somebody else's request, mostly: they need no account here.
         return render(request, "onboarding/approved.html")
-    if not state:
-        return _from_github(request)
-    back = installing.return_by_state(request.user, state)
-    action = request.GET.get("setup_action", "")
-    if back.workspace and not back.fault and action == "request":
-        installing.note_request(request.user, back.workspace)
-    elif back.fault or back.workspace is None:
-        messages.info(request, _fault(back.fault or installing.StateFault.UNKNOWN))
-    else:
-        messages.info(
-            request,
-            "GitHub has saved which repositories the App may read. Choose one of them.",
-        )
-    return redirect(_address(back.workspace.slug) if back.workspace else "onboarding")
+    return _with_state(request, state) if state else _from_github(request)
+
+
+@require_POST
+@manager_page
+def request_new(request: WorkspaceRequest) -> HttpResponse:
+    """Wait in this workspace for what was asked at GitHub without having begun here."""
+    installing.note_request(request.user, request.workspace)
+    return redirect(_address(request.workspace.slug))
 
 
 @require_POST
@@ -112,13 +108,55 @@ def create_repository(request: WorkspaceRequest) -> HttpResponse:
     return redirect(_address(request.workspace.slug))
 
 
+def _with_state(request: PersonRequest, state: str) -> HttpResponse:
+    """Back where somebody began, if the state is theirs and good."""
+    back = installing.return_by_state(request.user, state)
+    if back.fault or back.workspace is None:
+        messages.info(request, _fault(back.fault or installing.StateFault.UNKNOWN))
+    elif _is_request(request):
+        installing.note_request(request.user, back.workspace)
+    elif _is_foreign(request):
+        messages.error(request, NOT_SHOWN)
+    else:
+        messages.info(
+            request,
+            "GitHub has saved which repositories the App may read. Choose one of them.",
+        )
+    return redirect(_address(back.workspace.slug) if back.workspace else "onboarding")
+
+
+def _is_request(request: PersonRequest) -> bool:
+    return request.GET.get("setup_action") == "request"
+
+
+def _is_foreign(request: PersonRequest) -> bool:
+    """Whether GitHub does not list to the person what they say they come from.
+
+    While it cannot be asked nothing is lost: only what it lists can be chosen.
+    """
+    number = _number(request)
+    try:
+        return bool(number) and installing.reaches(request.user, number) is None
+    except (SignInAgain, GitHubError):
+        return False
+
+
+def _number(request: PersonRequest) -> int:
+    """The installation's number in the address; 0 where there is none."""
+    number = request.GET.get("installation_id", "")
+    is_one = number.isascii() and number.isdecimal() and len(number) < 17
+    return int(number) if is_one else 0
+
+
 def _from_github(request: PersonRequest) -> HttpResponse:
     """Somebody who began on GitHub's own pages: which workspace do they mean?"""
-    number = request.GET.get("installation_id", "")
-    if not (number.isascii() and number.isdecimal() and len(number) < 17):
+    if _is_request(request):
+        return _which(request, None)
+    number = _number(request)
+    if not number:
         return redirect("onboarding")
     try:
-        facts = installing.reaches(request.user, int(number))
+        facts = installing.reaches(request.user, number)
     except SignInAgain:
         return redirect_to_login(request.get_full_path())
     except GitHubError as problem:
@@ -127,11 +165,17 @@ def _from_github(request: PersonRequest) -> HttpResponse:
     if facts is None:
         messages.error(request, NOT_SHOWN)
         return redirect("onboarding")
+    return _which(request, facts)
+
+
+def _which(request: PersonRequest, facts: InstallationFacts | None) -> HttpResponse:
+    """Ask for the workspace of an installation; without one, of a request for it."""
     memberships = request.user.memberships.order_by("workspace__slug").with_repositories()
+    number = facts.id if facts else 0
     context: dict[str, Any] = {
         "installation": facts,
         "waiting": [each for each in memberships if _may_connect(each)],
-        "connected": [each for each in memberships if _is_of(each, facts.id)],
+        "connected": [each for each in memberships if _is_of(each, number)],
     }
     return render(request, "onboarding/which.html", context)
 
