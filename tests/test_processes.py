@@ -14,15 +14,16 @@ from tests.waiting import wait_until
 
 PROJECT = Path(__file__).resolve().parent.parent
 
-# Runs until it is told to stop, and says when that was. Its child does not listen.
+# Runs until it is told to stop, and says when that was, by one write that no other parts. Its child
+# does not listen.
 STEADY = """
 import os, subprocess, sys, signal, time
 child = subprocess.Popen(["sh", "-c", "trap '' TERM INT; exec sleep 20"], stdout=subprocess.DEVNULL)
 def stop(number, frame):
-    print(f"{sys.argv[1]} stopped", flush=True)
+    os.write(1, f"{sys.argv[1]} stopped\\n".encode())
     sys.exit(0)
 signal.signal(signal.SIGTERM, stop)
-print(f"{sys.argv[1]} up {os.getpid()} {child.pid}", flush=True)
+os.write(1, f"{sys.argv[1]} up {os.getpid()} {child.pid}\\n".encode())
 time.sleep(60)
 """
 STUBBORN = "trap '' TERM; echo up; while true; do sleep 0.1; done"
