@@ -37,6 +37,7 @@ def web_command(bind: str) -> list[str]:
     return [
         *(sys.executable, "-m", "gunicorn", "osmosis_web.wsgi:application", "--bind", bind),
         *("--worker-class", "gthread", "--workers", "2", "--threads", "4", "--no-control-socket"),
+        *("--logger-class", "osmosis_web.gunicorn_logs.GunicornLogger"),
     ]
 
 

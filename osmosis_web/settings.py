@@ -8,6 +8,7 @@ from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
 from osmosis_web.environment import env, env_all_or_none, env_choice, env_int, env_secret
+from osmosis_web.logs import FORMATS, logging_settings
 from osmosis_web.mail import mail_server
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -95,6 +96,8 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "rollouts_app.views.operations.ProbesMiddleware",
+    "rollouts_app.views.requests.RequestMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -197,7 +200,6 @@ SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = _is_https
 SESSION_COOKIE_NAME = "osmosis_session"
 CSRF_COOKIE_NAME = "osmosis_csrf"
 CSRF_FAILURE_VIEW = "rollouts_app.views.failures.csrf_failure"
-SECURE_REDIRECT_EXEMPT = [r"^healthz$"]
 SECURE_HSTS_SECONDS = 31536000 if _is_https else 0
 # Subdomains and the browsers' preload list are for the domain's owner to decide, not for us.
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
@@ -219,12 +221,23 @@ CONTENT_SECURITY_POLICY = {
 # GitHub never sends more than 25 MB in a webhook.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 26 * 1024 * 1024
 
-LOGGING = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
-    "root": {"handlers": ["stderr"], "level": "INFO"},
-    # Each job twice a line: our own rows say the same.
-    "loggers": {"procrastinate": {"level": "WARNING"}},
-}
+# Lets Prometheus read /metrics; without it there is no such page.
+METRICS_TOKEN = env_secret("METRICS_TOKEN", "")
+
+LOG_FORMAT = env("LOG_FORMAT", "text")
+if LOG_FORMAT not in FORMATS:
+    raise ImproperlyConfigured(f"LOG_FORMAT must be text or json, not {LOG_FORMAT!r}.")
+# What must never stand in the log, wherever it comes from.
+LOGGING = logging_settings(
+    LOG_FORMAT,
+    secrets=[
+        SECRET_KEY,
+        *ENCRYPTION_KEYS,
+        GITHUB_APP_CLIENT_SECRET,
+        GITHUB_APP_PRIVATE_KEY,
+        GITHUB_APP_WEBHOOK_SECRET,
+        METRICS_TOKEN,
+        EMAIL_HOST_PASSWORD,
+        str(DATABASES["default"].get("PASSWORD") or ""),
+    ],
+)

@@ -17,6 +17,7 @@ from rollouts_app.views import (
     members,
     new_rollout,
     onboarding,
+    operations,
     permissions,
     rollouts,
     server,
@@ -29,7 +30,9 @@ from rollouts_app.views import (
 front = [
     path("", home.landing, name="landing"),
     path("theme", home.theme, name="theme"),
-    path("healthz", home.healthz, name="healthz"),
+    path("healthz", operations.healthz, name="healthz"),
+    path("readyz", operations.readyz, name="readyz"),
+    path("metrics", operations.metrics, name="metrics"),
 ]
 
 machines = [

@@ -32,6 +32,9 @@ DOORS = {
     # Open to everybody.
     "": ("302 302 302 200", "405 405 405 405"),
     "healthz": ("200 200 200 200", "405 405 405 405"),
+    # No worker runs, and the tests' settings have no METRICS_TOKEN.
+    "readyz": ("503 503 503 503", "405 405 405 405"),
+    "metrics": ("404 404 404 404", "405 405 405 405"),
     "theme": ("405 405 405 405", "302 302 302 302"),
     "webhooks/github": ("405 405 405 405", "401 401 401 401"),
     # The first run: nobody is an administrator here, and nobody has shown the token.
@@ -124,6 +127,8 @@ DOORS = {
     f"{WS}/settings/access": ("405 405 405 302", "302 403 404 302"),
     f"{WS}/delete": ("200 403 404 302", "422 403 404 302"),
 }
+# What takes no form at all, and is answered before anything is looked at.
+PROBES = {"healthz", "readyz", "metrics"}
 OURS = [route for route in DOORS if not route.startswith(("accounts/", "setup"))]
 
 
@@ -218,7 +223,7 @@ def test_it_takes_no_form_of_another_site_but_for_the_webhook(
     route: str, synced: Repository, ada: User
 ) -> None:
     client = browser_of(ada, enforce_csrf_checks=True)
-    expected = 401 if route == "webhooks/github" else 403
+    expected = 401 if route == "webhooks/github" else 405 if route in PROBES else 403
     assert client.post(path_of(route, synced)).status_code == expected
 
 

@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parent.parent
 APP = ROOT / "rollouts_app"
 
 LAYERS = [
-    {"errors", "refusals", "vault", "addresses"},
+    {"errors", "refusals", "vault", "addresses", "meters", "tracing"},
     {"models", "github", "gitstore", "catalog"},
     {"audit", "github_app"},
     {"policy", "setup_token"},
@@ -23,6 +23,8 @@ LAYERS = [
         "github_setup",
         "administrators",
         "checklist",
+        "metrics",
+        "backup",
     },
     {"server_forms"},
     {

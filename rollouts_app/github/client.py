@@ -55,7 +55,7 @@ class AppClient:
         """`private_key` is the PEM text that GitHub gave out."""
         self._app_id = str(app_id)
         self._private_key = private_key
-        self._transport = Transport(api_url, self._app_token)
+        self._transport = Transport(api_url, self._app_token, budget="app")
 
     def app(self) -> AppFacts:
         """https://docs.github.com/en/rest/apps/apps#get-the-authenticated-app"""
@@ -134,8 +134,10 @@ class AppClient:
 class InstallationClient:
     """GitHub as one installation sees it, with a token of `AppClient.installation_token`."""
 
-    def __init__(self, api_url: str, token: str) -> None:
-        self._transport = Transport(api_url, lambda: token)
+    def __init__(self, api_url: str, token: str, number: int = 0) -> None:
+        """`number` is GitHub's of the installation, by which its budget is watched."""
+        budget = f"installation {number}" if number else ""
+        self._transport = Transport(api_url, lambda: token, budget)
 
     def repositories(self) -> Iterator[RepositoryFacts]:
         """https://docs.github.com/en/rest/apps/installations#list-repositories-accessible-to-the-app-installation"""

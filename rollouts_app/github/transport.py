@@ -15,6 +15,7 @@ from requests.adapters import HTTPAdapter
 from urllib3.exceptions import HTTPError, ReadTimeoutError
 from urllib3.util import Retry
 
+from rollouts_app import meters
 from rollouts_app.addresses import is_loopback
 from rollouts_app.errors import Unavailable
 from rollouts_app.github.refusals import http_date, refusal
@@ -33,16 +34,21 @@ HEADERS = {
     "User-Agent": "osmosis-web",
 }
 
+CALLS = "github_calls"
+
 Shape = TypeVar("Shape")
 
 
 class Transport:
     """Requests to one API with one authorization. Not for several threads at once."""
 
-    def __init__(self, api_url: str, token: Callable[[], str] | None) -> None:
+    def __init__(
+        self, api_url: str, token: Callable[[], str] | None, budget: str = ""
+    ) -> None:
         """`token` gives the bearer token of each request, so that a short-lived one can be made;
-        None asks as nobody.
+        None asks as nobody. `budget` is what to call the budget that is watched, if it is.
         """
+        self._budget = budget
         self._api_url = api_url.rstrip("/")
         # How far our clock is ahead of GitHub's, as the last answer's Date shows; None before one.
         self.ahead: timedelta | None = None
@@ -115,15 +121,26 @@ class Transport:
             ) as response:
                 at_github = http_date(response.headers.get("date", ""))
                 self.ahead = datetime.now(UTC) - at_github if at_github else None
+                self._count(response)
                 return response, _body(response, asked)
         except (requests.Timeout, ReadTimeoutError):
+            meters.count(CALLS, answer="none")
             raise Unavailable(f"GitHub did not answer {asked} in time. Try again later.") from None
         except (requests.RequestException, HTTPError) as error:
+            meters.count(CALLS, answer="none")
             # The libraries' own words carry addresses and object names: the kind is enough.
             raise Unavailable(
                 f"The connection to GitHub failed at {asked} ({type(error).__name__}). Check the"
                 " network and GITHUB_URL, or try again later."
             ) from None
+
+    def _count(self, response: requests.Response) -> None:
+        """https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api"""
+        meters.count(CALLS, answer=str(response.status_code))
+        for figure in ("Limit", "Remaining") if self._budget else ():
+            told = response.headers.get(f"X-RateLimit-{figure}", "")
+            if told.isdecimal():
+                meters.note(f"github_budget_{figure.lower()}", int(told), of=self._budget)
 
     def _same_host(self, address: str, target: str) -> str:
         """`target` as seen from `address`; our token goes to no other host."""

@@ -10,6 +10,7 @@ from rollouts_app.models.repositories import Installation, Repository
 from rollouts_app.models.requests import InstallationRequest
 from rollouts_app.models.server import ServerSettings
 from rollouts_app.models.syncs import SyncRun
+from rollouts_app.models.tallies import Tally
 from rollouts_app.models.users import User
 from rollouts_app.models.workspaces import Membership, Workspace, WorkspaceSlug
 
@@ -28,6 +29,7 @@ __all__ = [
     "RolloutVersion",
     "ServerSettings",
     "SyncRun",
+    "Tally",
     "User",
     "WebhookDelivery",
     "Workspace",

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
+from django.contrib.postgres.indexes import BrinIndex
 from django.db import models, transaction
 from django.db.models import Count, Exists, F, Max, OuterRef, Q
 from django.utils.timezone import now
@@ -221,6 +222,8 @@ class SyncRun(models.Model):
             models.Index(
                 fields=["branch"], condition=~Q(replaced_commit=""), name="rewritings_of_a_branch"
             ),
+            # Asked once a scrape, written with each run: one small enough to cost nothing then.
+            BrinIndex(fields=["finished_at"], autosummarize=True, name="runs_that_ended_lately"),
         ]
 
     def __str__(self) -> str:

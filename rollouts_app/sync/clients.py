@@ -23,7 +23,8 @@ def app_client() -> AppClient:
 
 def client_for(installation: Installation) -> InstallationClient:
     """A client that speaks as one installation."""
-    return InstallationClient(api_url(settings.GITHUB_URL), token_for(installation))
+    token = token_for(installation)
+    return InstallationClient(api_url(settings.GITHUB_URL), token, installation.github_id)
 
 
 def token_for(installation: Installation, *, renew: bool = False) -> str:

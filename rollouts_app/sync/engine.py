@@ -13,6 +13,7 @@ from django.db import InterfaceError, OperationalError, transaction
 from django.db.models import Exists, OuterRef, Q
 from django.utils.timezone import now
 
+from rollouts_app import tracing
 from rollouts_app.errors import Denied, GitHubError, Gone, RateLimited, Unavailable
 from rollouts_app.gitstore import DiskFull, GitStore, Unreadable, Unusable, Vanished
 from rollouts_app.models import Repository, SyncRun
@@ -28,6 +29,8 @@ log = logging.getLogger(__name__)
 
 # Branches written in one transaction, each of them whole.
 CHUNK = 500
+# Of a large push only this many branches get a line each in the log.
+LINES_A_CHUNK = 20
 # A branch may move again between listing and fetching; then the listing is repeated.
 LISTINGS = 3
 # What is asked for while we work is done before the lock is given back: the ring that came with it
@@ -186,6 +189,7 @@ def _write(
     try:
         read = read_catalogs(store, repository, [move.commit for move in moves])
         settle(moves, read, fetched_at)
+        _tell(moves)
     except (GitHubError, InterfaceError, OperationalError):
         # Neither GitHub nor our database being away is the commit's fault: the run stays open.
         raise
@@ -194,6 +198,14 @@ def _write(
             return _fail(moves[0], fault)
         for move in moves:
             _write(store, repository, [move], fetched_at)
+
+
+def _tell(moves: list[Move]) -> None:
+    for move in moves[:LINES_A_CHUNK]:
+        with tracing.bound(run=move.run.pk):
+            log.info("Synced a branch to %s", move.commit[:7])
+    if len(moves) > LINES_A_CHUNK:
+        log.info("Synced %s more branches", len(moves) - LINES_A_CHUNK)
 
 
 def _fail(move: Move, fault: Exception) -> None:

@@ -16,7 +16,7 @@ from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme, urlencode
 from django_htmx.http import HttpResponseClientRedirect
 
-from rollouts_app import readers
+from rollouts_app import readers, tracing
 from rollouts_app.checklist import Checklist, checklist_of
 from rollouts_app.models import Membership, Repository, User, Workspace, WorkspaceSlug
 
@@ -91,6 +91,7 @@ def people_page(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResp
         request.checklist = checklist_of(request.membership)
         is_kept_out = readers.is_kept_out(request.membership)
         request.shown_repository = None if is_kept_out else request.workspace.repository
+        _trace(request)
         if request.session.get("last_workspace") != workspace:
             request.session["last_workspace"] = workspace
         # All dates of the page.
@@ -98,6 +99,15 @@ def people_page(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResp
             return view(request, **kwargs)
 
     return wrapper
+
+
+def _trace(request: WorkspaceRequest) -> None:
+    repository = request.workspace.repository
+    tracing.bind(
+        user=request.user.pk,
+        workspace=request.workspace.pk,
+        repository=repository and repository.pk,
+    )
 
 
 def _kept_out(request: WorkspaceRequest) -> HttpResponse:

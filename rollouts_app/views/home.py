@@ -1,4 +1,4 @@
-"""The landing page, the way to the last workspace, the theme, and the process's pulse."""
+"""The landing page, the way to the last workspace, and the theme."""
 
 from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse
@@ -46,11 +46,3 @@ def theme(request: HttpRequest) -> HttpResponse:
             "theme", chosen, max_age=YEAR_SECONDS, samesite="Lax", secure=request.is_secure()
         )
     return response
-
-
-@open_before_setup
-@login_not_required
-@require_safe
-def healthz(request: HttpRequest) -> HttpResponse:
-    """The process answers."""
-    return HttpResponse("ok\n", content_type="text/plain")

@@ -12,7 +12,7 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
-from rollouts_app import github_app
+from rollouts_app import github_app, tracing
 from rollouts_app.catalog import json_safe
 from rollouts_app.github import is_genuine
 from rollouts_app.models import WebhookDelivery
@@ -51,6 +51,7 @@ def github_webhook(request: HttpRequest) -> HttpResponse:
     delivery_id = request.headers.get("X-GitHub-Delivery", "")
     if payload is None or not 0 < len(delivery_id) <= 64:
         return HttpResponse("A JSON object and X-GitHub-Delivery are needed.", status=400)
+    tracing.bind(delivery=delivery_id)
     outcome = _take_in(delivery_id, request.headers.get("X-GitHub-Event", "")[:64], payload)
     if outcome is None:
         return HttpResponse("This delivery is known already.", status=200)
@@ -73,6 +74,7 @@ def _take_in(delivery_id: str, event: str, payload: dict[str, Any]) -> str | Non
     delivery.installation = outcome.installation
     delivery.took = timedelta(seconds=time.monotonic() - begun)
     delivery.save(update_fields=["outcome", "repository", "installation", "run", "took"])
+    tracing.bind(repository=delivery.repository_id, run=delivery.run_id)
     return outcome.text
 
 

@@ -5,7 +5,6 @@ import contextlib
 import logging
 import os
 import signal
-import sys
 from collections.abc import Iterable
 from typing import Any, NoReturn
 
@@ -19,7 +18,9 @@ from procrastinate.exceptions import ConnectorException, UniqueViolation
 from procrastinate.jobs import DeleteJobCondition, Status
 from procrastinate.psycopg_connector import PsycopgConnector
 
+from rollouts_app.metrics.handing import keep_handing_over
 from rollouts_app.sync import caches, upkeep
+from rollouts_app.tracing import traced_job
 
 log = logging.getLogger(__name__)
 
@@ -62,6 +63,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         upkeep.begin()
+        keep_handing_over()
         connector = WatchedConnector(kwargs=connector_params())
         with app.replace_connector(connector) as worker_app:
             asyncio.run(work(worker_app, connector))
@@ -80,6 +82,7 @@ async def work(worker_app: App, connector: WatchedConnector) -> None:
                 fetch_job_polling_interval=POLLING_SECONDS,
                 delete_jobs=DeleteJobCondition.ALWAYS,
                 install_signal_handlers=False,
+                task_middleware=[traced_job],
                 shutdown_graceful_timeout=STOP_SECONDS,
                 stalled_worker_timeout=DEAD_AFTER_SECONDS,
                 update_heartbeat_interval=HEARTBEAT_SECONDS,
@@ -104,7 +107,7 @@ async def work(worker_app: App, connector: WatchedConnector) -> None:
 def give_up() -> NoReturn:
     """Exit at once, to be started anew. Nothing waits for jobs that run: they have lost the
     database, too, and what a killed worker leaves is taken up by the next one."""
-    print("The worker lost its database connection.", file=sys.stderr, flush=True)  # noqa: T201
+    log.error("The worker lost its database connection.")
     os._exit(1)
 
 
