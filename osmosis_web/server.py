@@ -27,8 +27,9 @@ PROJECT = Path(__file__).resolve().parent.parent
 STOP_SECONDS = 30.0
 
 EMBEDDED = """\
-DATABASE_URL is not set: using the PostgreSQL that comes along, with its files in {folder}.
-It serves this machine only; name a PostgreSQL server in DATABASE_URL to run on several.
+Warning: DATABASE_URL is not set. This runs on the PostgreSQL that comes along, with its files in
+{folder}. It serves this machine only, and nobody backs it up unless you do:
+script/manage backup FILE. For more, name a PostgreSQL server in DATABASE_URL (docs/deploy.md).
 """
 
 
@@ -54,12 +55,13 @@ def data_dir() -> Path:
     return folder
 
 
-def find_database() -> EmbeddedPostgres | None:
+def find_database(*, says_so: bool = True) -> EmbeddedPostgres | None:
     """Check the settings, and start the embedded PostgreSQL unless they name a server."""
     folder = data_dir() / "postgres"
     if os.environ["DATABASE_URL"]:
         return None
-    sys.stderr.write(EMBEDDED.format(folder=folder))
+    if says_so:
+        sys.stderr.write(EMBEDDED.format(folder=folder))
     server = postgres.start(folder)
     os.environ["DATABASE_URL"] = server.url
     return server

@@ -18,6 +18,14 @@ def decrypt(text: str) -> str | None:
         return None
 
 
+def renew(text: str) -> str | None:
+    """The same secret, encrypted with the newest key; None when none of the keys fits."""
+    try:
+        return _keys().rotate(text.encode()).decode()
+    except InvalidToken:
+        return None
+
+
 def keep(name: str, secret: str, seconds: float) -> None:
     """Keep a short-lived secret in the shared cache, encrypted."""
     cache.set(name, encrypt(secret), timeout=seconds)

@@ -18,9 +18,10 @@ from rollouts_app.management.commands.worker import put_back_jobs_of_the_dead
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def database_url() -> str:
-    """The address of the database the tests run on."""
+def database_url(name: str = "") -> str:
+    """The address of the database the tests run on, or of another one on its server."""
     parts = connection.get_connection_params()
+    parts["dbname"] = name or parts["dbname"]
     names = {"dbname", "host", "port", "user", "password"}
     query = urlencode({name: str(value) for name, value in parts.items() if name in names})
     return f"postgres:///{parts['dbname']}?{query}"

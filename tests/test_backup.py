@@ -1,0 +1,163 @@
+"""`manage.py backup`, `restore` and `rotate_keys`: tried before they are needed."""
+
+import json
+from collections.abc import Callable
+from io import StringIO
+from pathlib import Path
+from typing import Any
+from zipfile import ZipFile
+
+import psycopg
+import pytest
+from cryptography.fernet import Fernet
+from django.core.management import CommandError, call_command
+from psycopg import sql
+from pytest_django.fixtures import Settings
+
+from rollouts_app import vault
+from rollouts_app.backup.tables import columns_of, tables_to_keep
+from rollouts_app.models import Repository
+from tests.databases import empty_database, manage, rows_of
+from tests.github_emulator import GitHubEmulator
+from tests.serving import working
+from tests.waiting import wait_until
+from tests.workers import database_url
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("empty_queue")]
+
+
+def run(command: str, *arguments: Any) -> str:
+    output = StringIO()
+    call_command(command, *arguments, stdout=output)
+    return output.getvalue()
+
+
+def refusal(*arguments: Any) -> str:
+    with pytest.raises(CommandError) as refused:
+        call_command(*arguments)
+    return str(refused.value)
+
+
+@pytest.fixture
+def backup(synced: Repository, tmp_path: Path) -> Path:
+    path = tmp_path / "osmosis.backup"
+    run("backup", path)
+    return path
+
+
+def test_it_restores_all_of_it_into_an_empty_server(
+    synced: Repository, github: GitHubEmulator, tmp_path: Path
+) -> None:
+    with psycopg.connect(database_url()) as connection:
+        tables = {name: columns_of(connection, name) for name in tables_to_keep(connection)}
+    before = rows_of(database_url(), tables)
+    rows = sum(map(len, before.values()))
+    path = tmp_path / "osmosis.backup"
+    assert run("backup", path).startswith(f"{rows} rows are in {path}, ")
+    assert path.stat().st_mode & 0o777 == 0o600
+    with empty_database() as url:
+        answer = manage(url, "restore", str(path))
+        assert (answer.stderr, answer.stdout.partition(".")[0]) == ("", f"{rows} rows are back")
+        assert rows_of(url, tables) == before
+        # And it lives: what was pushed meanwhile is found, though its job and webhook are not.
+        commit = github.push("acme/agents", "main", {"rollouts/new/main.py": "…"})
+        with (
+            working(tmp_path, DATABASE_URL=url, SYNC_INTERVAL_SECONDS="1") as worker,
+            psycopg.connect(url, autocommit=True) as restored,
+        ):
+            forced = "UPDATE rollouts_app_repository SET full_check_requested_at = now()"
+            restored.execute(forced)
+            ask = "SELECT commit FROM rollouts_app_branch"
+            wait_until(lambda: restored.execute(ask).fetchall() == [(commit,)], seconds=70)
+            assert worker.process.poll() is None
+
+
+def test_it_overwrites_no_backup(backup: Path) -> None:
+    said = refusal("backup", backup)
+    assert said == f"No backup was made. {backup} exists. Name a new file: a backup replaces none."
+
+
+def test_it_leaves_nothing_of_a_backup_that_fails(synced: Repository, tmp_path: Path) -> None:
+    with psycopg.connect(database_url()) as connection:
+        connection.execute("LOCK TABLE rollouts_app_workspace IN ACCESS EXCLUSIVE MODE")
+        ours = sql.Identifier(connection.info.dbname)
+        impatient = sql.SQL("ALTER DATABASE {} SET lock_timeout = '100ms'").format(ours)
+        patient = sql.SQL("ALTER DATABASE {} RESET lock_timeout").format(ours)
+        with psycopg.connect(database_url(), autocommit=True) as other:
+            other.execute(impatient)
+            try:
+                said = refusal("backup", tmp_path / "osmosis.backup")
+            finally:
+                other.execute(patient)
+    assert said.startswith("No backup was made. canceling statement due to lock timeout")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_it_restores_into_no_database_that_holds_anything(backup: Path) -> None:
+    said = refusal("restore", backup)
+    assert said.startswith(
+        "Nothing was restored. The database that DATABASE_URL names is not empty: it has "
+    )
+
+
+def test_it_wants_the_keys_of_then(backup: Path, settings: Settings) -> None:
+    settings.ENCRYPTION_KEYS = [Fernet.generate_key().decode()]
+    assert refusal("restore", backup).startswith(
+        "Nothing was restored. None of ENCRYPTION_KEYS is that of this backup"
+    )
+    assert "is not empty" in refusal("restore", backup, "--without-keys")
+
+
+def cut(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-200])
+
+
+def rewritten(change: Callable[[dict[str, Any]], None]) -> Callable[[Path], None]:
+    def rewrite(path: Path) -> None:
+        with ZipFile(path) as old:
+            members = {name: old.read(name) for name in old.namelist()}
+        contents = json.loads(members["contents.json"])
+        change(contents)
+        members["contents.json"] = json.dumps(contents).encode()
+        with ZipFile(path, "w") as new:
+            for name, data in members.items():
+                new.writestr(name, data)
+
+    return rewrite
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (cut, "is no whole backup: File is not a zip file"),
+        (rewritten(lambda all: all.update(format=2)), "A newer Osmosis Web made this backup"),
+        (
+            rewritten(lambda all: all["migrations"].append(["rollouts_app", "9999_next"])),
+            "does not know rollouts_app.9999_next, a migration of the backup",
+        ),
+    ],
+)
+def test_it_says_what_is_wrong_with_a_file(
+    backup: Path, spoil: Callable[[Path], None], said: str
+) -> None:
+    spoil(backup)
+    assert said in refusal("restore", backup)
+
+
+def test_it_encrypts_all_anew_with_the_newest_key(agents: Repository, settings: Settings) -> None:
+    old, new = settings.ENCRYPTION_KEYS[0], Fernet.generate_key().decode()
+    # No text of ours is left out, so that any will do.
+    Repository.objects.update(trouble_reason=vault.encrypt("a secret"))
+    settings.ENCRYPTION_KEYS = [new, old]
+    assert run("rotate_keys").startswith("1 secrets are encrypted with the newest")
+    settings.ENCRYPTION_KEYS = [new]
+    agents.refresh_from_db()
+    assert vault.decrypt(agents.trouble_reason) == "a secret"
+    assert run("rotate_keys").startswith("1 secrets are encrypted")
+
+
+def test_it_names_the_secret_that_no_key_fits(agents: Repository, settings: Settings) -> None:
+    Repository.objects.update(trouble_reason=vault.encrypt("a secret"))
+    settings.ENCRYPTION_KEYS = [Fernet.generate_key().decode()]
+    said = "be read with any of ENCRYPTION_KEYS: rollouts_app_repository.trouble_reason of row "
+    assert f"{said}{agents.pk}." in refusal("rotate_keys")
