@@ -86,6 +86,14 @@ def port_is_free(host: str, port: int) -> bool:
     return True
 
 
+def is_given_a_socket() -> bool:
+    """Whether systemd listens for us: then the address is taken, and gunicorn takes it over.
+
+    https://www.freedesktop.org/software/systemd/man/latest/sd_listen_fds.html
+    """
+    return os.environ.get("LISTEN_PID") == str(os.getpid())
+
+
 def run(what: str, *, with_worker: bool) -> None:
     """Check, prepare and start. Raises ImproperlyConfigured or PostgresError."""
     bind = os.environ.get("BIND") or f"127.0.0.1:{os.environ.get('PORT') or 8000}"
@@ -95,7 +103,8 @@ def run(what: str, *, with_worker: bool) -> None:
         prepare("check")
         supervise(database, worker)
     host, _, port = bind.rpartition(":")
-    if port.isdecimal() and "." in host and not port_is_free(host, int(port)):
+    is_ours = port.isdecimal() and "." in host and not is_given_a_socket()
+    if is_ours and not port_is_free(host, int(port)):
         sys.exit(f"{bind} is in use by another program, or not ours to use. Set PORT or BIND.")
     prepare("check", "migrate", "collectstatic", "setup_link")
     if with_worker:

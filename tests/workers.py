@@ -29,7 +29,7 @@ def database_url(name: str = "") -> str:
 
 def worker_environment() -> dict[str, str]:
     """The product's own settings, on the tests' database."""
-    settings = {"DJANGO_SETTINGS_MODULE": "osmosis_web.settings"}
+    settings = {"DJANGO_SETTINGS_MODULE": "osmosis_web.settings", "DJANGO_ALLOW_ASYNC_UNSAFE": ""}
     return {**os.environ, "DATABASE_URL": database_url(), **settings}
 
 
