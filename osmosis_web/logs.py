@@ -16,7 +16,7 @@ FORMATS = ("text", "json")
 SECRETS = re.compile(
     r"\bgh[a-z]_\w{16,}|\bgithub_pat_\w{16,}"
     r"|\beyJ[\w-]{8,}\.[\w-]+\.[\w-]*"
-    r"|(?<=/invitations/)[\w-]{16,}"
+    r"|(?<=/invitations/)[\w-]{16,}|(?<=/login/)[\w-]{16,}"
     r"|(?<=://)[^/@\s:]*:[^/@\s]+(?=@)"
     r"|(?i:(?<=bearer )|(?<=basic )|(?<=token ))[\w.~+/=-]{16,}"
 )

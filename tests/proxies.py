@@ -121,7 +121,7 @@ def standing_before(backend: str, port: int, folder: Path, command: Command) -> 
         line, start_new_session=True, env={**os.environ, "HOME": str(folder)}
     )
     try:
-        wait_until(lambda: process.poll() is not None or _answers(proxy))
+        wait_until(lambda: process.poll() is not None or _answers(proxy), seconds=60)
         assert process.poll() is None
         yield proxy
     finally:
@@ -132,7 +132,7 @@ def standing_before(backend: str, port: int, folder: Path, command: Command) -> 
 def _answers(proxy: Proxy) -> bool:
     try:
         return requests.get(f"{proxy.url}/healthz", verify=str(proxy.certificate), timeout=5).ok
-    except requests.ConnectionError:
+    except requests.RequestException:
         return False
 
 

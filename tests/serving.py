@@ -45,7 +45,7 @@ def serving(folder: Path, **environment: str) -> Iterator[Served]:
     given = {"PUBLIC_URL": f"http://{address}", "DATA_DIR": str(folder), **environment}
     (folder / "static").symlink_to(static_files())
     with _running(web_command(address), folder / "web.log", f"http://{address}", given) as web:
-        wait_until(lambda: web.process.poll() is not None or _answers(web.url))
+        wait_until(lambda: web.process.poll() is not None or _answers(web.url), seconds=60)
         assert web.process.poll() is None, web.text()
         yield web
 
@@ -90,7 +90,7 @@ def _running(
 def _answers(url: str) -> bool:
     try:
         return requests.get(f"{url}/healthz", timeout=5).ok
-    except requests.ConnectionError:
+    except requests.RequestException:
         return False
 
 

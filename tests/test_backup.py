@@ -16,7 +16,7 @@ from pytest_django.fixtures import Settings
 
 from rollouts_app import vault
 from rollouts_app.backup.tables import columns_of, tables_to_keep
-from rollouts_app.models import Repository
+from rollouts_app.models import GitHubApp, Repository
 from tests.databases import empty_database, manage, rows_of
 from tests.github_emulator import GitHubEmulator
 from tests.serving import working
@@ -144,20 +144,32 @@ def test_it_says_what_is_wrong_with_a_file(
     assert said in refusal("restore", backup)
 
 
-def test_it_encrypts_all_anew_with_the_newest_key(agents: Repository, settings: Settings) -> None:
+@pytest.fixture
+def app(db: None) -> GitHubApp:
+    """The App that the first run made, its secrets encrypted."""
+    return GitHubApp.objects.create(
+        app_id=1,
+        is_of_organization=False,
+        client_secret=vault.encrypt("a secret"),
+        private_key=vault.encrypt("a key"),
+        webhook_secret="",
+    )
+
+
+def test_it_encrypts_all_anew_with_the_newest_key(app: GitHubApp, settings: Settings) -> None:
     old, new = settings.ENCRYPTION_KEYS[0], Fernet.generate_key().decode()
-    # No text of ours is left out, so that any will do.
-    Repository.objects.update(trouble_reason=vault.encrypt("a secret"))
     settings.ENCRYPTION_KEYS = [new, old]
-    assert run("rotate_keys").startswith("1 secrets are encrypted with the newest")
+    assert run("rotate_keys").startswith("2 secrets are encrypted with the newest")
     settings.ENCRYPTION_KEYS = [new]
-    agents.refresh_from_db()
-    assert vault.decrypt(agents.trouble_reason) == "a secret"
-    assert run("rotate_keys").startswith("1 secrets are encrypted")
+    app.refresh_from_db()
+    assert vault.decrypt(app.client_secret) == "a secret"
+    assert (vault.decrypt(app.private_key), app.webhook_secret) == ("a key", "")
 
 
-def test_it_names_the_secret_that_no_key_fits(agents: Repository, settings: Settings) -> None:
-    Repository.objects.update(trouble_reason=vault.encrypt("a secret"))
+def test_it_names_the_secret_that_no_key_fits(app: GitHubApp, settings: Settings) -> None:
     settings.ENCRYPTION_KEYS = [Fernet.generate_key().decode()]
-    said = "be read with any of ENCRYPTION_KEYS: rollouts_app_repository.trouble_reason of row "
-    assert f"{said}{agents.pk}." in refusal("rotate_keys")
+    assert (
+        "0 secrets are encrypted with the newest key, and 2 cannot be read with any of"
+        " ENCRYPTION_KEYS: rollouts_app_githubapp.client_secret of row 1,"
+        " rollouts_app_githubapp.private_key of row 1."
+    ) in refusal("rotate_keys")

@@ -42,9 +42,7 @@ Shape = TypeVar("Shape")
 class Transport:
     """Requests to one API with one authorization. Not for several threads at once."""
 
-    def __init__(
-        self, api_url: str, token: Callable[[], str] | None, budget: str = ""
-    ) -> None:
+    def __init__(self, api_url: str, token: Callable[[], str] | None, budget: str = "") -> None:
         """`token` gives the bearer token of each request, so that a short-lived one can be made;
         None asks as nobody. `budget` is what to call the budget that is watched, if it is.
         """
