@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('rollouts_app', '0018_first_steps'),
+        ('rollouts_app', '0019_git_trouble'),
     ]
 
     operations = [
