@@ -5,17 +5,18 @@ import signal
 import sys
 from types import FrameType
 
-from tests.bench import soak
+from tests.bench import growth, soak
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="script/bench", description=__doc__)
     benches = parser.add_subparsers(dest="bench", required=True)
     soak.describe(benches.add_parser("soak", help="nothing is lost, whatever dies on the way"))
+    growth.describe(benches.add_parser("growth", help="rows as they multiply"))
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, stop)
     try:
-        return soak.run(options)
+        return {"soak": soak, "growth": growth}[options.bench].run(options)
     except KeyboardInterrupt:
         return 130
 
