@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,8 @@ from pytest_django.fixtures import Settings
 
 from rollouts_app import vault
 from rollouts_app.backup.tables import columns_of, tables_to_keep
-from rollouts_app.models import GitHubApp, Repository
+from rollouts_app.backup.writing import back_up
+from rollouts_app.models import GitHubApp, Repository, Workspace, WorkspaceSlug
 from tests.databases import empty_database, manage, rows_of
 from tests.github_emulator import GitHubEmulator
 from tests.serving import working
@@ -70,6 +72,21 @@ def test_it_restores_all_of_it_into_an_empty_server(
             ask = "SELECT commit FROM rollouts_app_branch"
             wait_until(lambda: restored.execute(ask).fetchall() == [(commit,)], seconds=70)
             assert worker.process.poll() is None
+
+
+def test_it_is_of_one_moment_though_the_server_goes_on(acme: Workspace, tmp_path: Path) -> None:
+    path = tmp_path / "osmosis.backup"
+    with psycopg.connect(database_url()) as other, ThreadPoolExecutor(1) as thread:
+        other.execute("LOCK TABLE rollouts_app_workspaceslug IN ACCESS EXCLUSIVE MODE")
+        done = thread.submit(back_up, path)
+        wait_until(lambda: other.execute("SELECT FROM pg_locks WHERE NOT granted").fetchone())
+        late = "INSERT INTO rollouts_app_workspaceslug (slug, workspace_id) VALUES ('late', %s)"
+        other.execute(late, [acme.pk])
+        other.commit()
+        assert done.result() > 0
+    with ZipFile(path) as archive:
+        assert archive.read("tables/rollouts_app_workspaceslug.txt") == b""
+    assert WorkspaceSlug.objects.get().slug == "late"
 
 
 def test_it_overwrites_no_backup(backup: Path) -> None:

@@ -10,7 +10,7 @@ import psycopg
 import pytest
 import requests
 
-from rollouts_app.models import Repository, SyncRun, WebhookDelivery
+from rollouts_app.models import Repository, SyncRun, Tally, WebhookDelivery
 from tests.github_emulator import Delivery, GitHubEmulator
 from tests.serving import serving, working
 from tests.waiting import wait_until
@@ -65,3 +65,13 @@ def test_the_worker_finishes_the_sync_it_is_at_before_it_stops(
         assert worker.process.wait(20) == 0, worker.text()
     runs = SyncRun.objects.values_list("state", "attempts", "reason")
     assert list(runs) == [("success", 1, "")]
+
+
+def test_it_hands_over_at_the_end_what_all_its_processes_counted(db: None, tmp_path: Path) -> None:
+    with serving(tmp_path) as web, ThreadPoolExecutor(8) as threads:
+        pages = [threads.submit(requests.get, web.url, timeout=30) for _ in range(24)]
+        assert {page.result().status_code for page in pages} == {200}
+        web.process.send_signal(signal.SIGTERM)
+        assert web.process.wait(20) == 0, web.text()
+    counted = Tally.objects.filter(name="responses", labels={"page": "landing", "status": "200"})
+    assert [tally.value for tally in counted] == [24]
