@@ -16,7 +16,7 @@ def main() -> int:
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, stop)
     try:
-        return {"soak": soak, "growth": growth}[options.bench].run(options)
+        return growth.run(options) if options.bench == "growth" else soak.run(options)
     except KeyboardInterrupt:
         return 130
 

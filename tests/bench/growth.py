@@ -169,7 +169,7 @@ def took(work: Callable[[], Any]) -> float:
     return min(times)
 
 
-def _execute(query: str, **values: object) -> list[tuple[Any, ...]]:
+def _execute(query: str, **values: str | int) -> list[tuple[Any, ...]]:
     with connection.cursor() as cursor:
         cursor.execute(query, values or None)
         return list(cursor.fetchall()) if cursor.description else []
