@@ -229,13 +229,20 @@ def test_a_long_readme_is_cut() -> None:
 def test_it_reads_a_config() -> None:
     contents = read_config(
         CONFIG,
-        b'[experiment]\nrollout = "maths"\n[evaluation]\nn = 1\nsince = 2026-05-01\nat = 10:00:00\n'
-        b"most = inf\nno = nan\nhuge = 0xffffffffffffffffffff\n",
+        b'[experiment]\nrollout = "maths"\nentrypoint = "main.py"\nmodel_path = "m"\n'
+        b'dataset = "d"\n[secrets]\nrequired = []\n[advanced]\nn = 1\nsince = 2026-05-01\n'
+        b"at = 10:00:00\nmost = inf\nno = nan\nhuge = 0xffffffffffffffffffff\n",
     )
     assert (contents.kind, contents.rollout, contents.problems) == ("eval", "maths", ())
     assert contents.parsed == {
-        "experiment": {"rollout": "maths"},
-        "evaluation": {
+        "experiment": {
+            "rollout": "maths",
+            "entrypoint": "main.py",
+            "model_path": "m",
+            "dataset": "d",
+        },
+        "secrets": {"required": []},
+        "advanced": {
             "n": 1,
             "since": "2026-05-01",
             "at": "10:00:00",
@@ -257,17 +264,16 @@ def test_the_folder_tells_the_kind() -> None:
         (None, ("file-too-large", None)),
         (b"[experiment\n", ("toml-invalid", 1)),
         (b"\xff", ("file-not-utf8", 1)),
-        (b"", ("config-without-rollout", None)),
-        (b"\n[experiment]\nmodel_path = 'x'\n", ("config-without-rollout", 2)),
-        (b"\n[experiment]\n\nrollout = 5\n", ("config-without-rollout", 4)),
-        (b"experiment = 5\n", ("config-without-rollout", None)),
+        (b"", ("config-without-experiment", None)),
+        (b"\n[experiment]\nmodel_path = 'x'\n", ("config-key-missing", 2)),
+        (b"experiment = 5\n", ("config-wrong-type", None)),
     ],
 )
 def test_it_tells_what_is_wrong_with_a_config(
     content: bytes | None, problem: tuple[str, int | None]
 ) -> None:
     contents = read_config(CONFIG, content)
-    assert [(p.id, p.line) for p in contents.problems] == [problem]
+    assert (contents.problems[0].id, contents.problems[0].line) == problem
     assert contents.rollout == ""
 
 

@@ -3,13 +3,14 @@
 import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
+from rollouts_app.catalog.checks import Kind, config_problems
 from rollouts_app.catalog.limits import LONGEST_PARSED, LONGEST_VALUE, MOST_PROBLEMS
 from rollouts_app.catalog.oddities import changed_name
 from rollouts_app.catalog.problems import Problem
 from rollouts_app.catalog.text import json_safe, printable, storable
-from rollouts_app.catalog.toml import Document, read_toml
+from rollouts_app.catalog.toml import read_toml
 
 SECTION = "experiment"
 REMEDY = "Correct the name in [experiment], or push the rollout's directory."
@@ -22,7 +23,7 @@ class ConfigContents:
     `parsed` holds its values; where they are many, only the short ones of [experiment].
     """
 
-    kind: Literal["eval", "training"]
+    kind: Kind
     rollout: str
     parsed: dict[str, Any]
     problems: tuple[Problem, ...]
@@ -35,17 +36,16 @@ def read_config(path: str, content: bytes | None, *, is_changed: bool = False) -
     `is_changed` that its name in git is another.
     """
     document = read_toml(path, content)
+    kind: Kind = "training" if path.startswith("configs/training/") else "eval"
     rollout = _rollout(document.values)
-    problems = document.problems
-    if document.is_readable and rollout is None:
-        problems = (_without_rollout(document),)
+    problems = document.problems or config_problems(kind, document)
     if is_changed:
         # Its own address leads nowhere.
         folder = f"{path.rpartition('/')[0]}/"
         told = (replace(problem, path=folder, line=None) for problem in problems)
         problems = (changed_name(folder, path.removeprefix(folder)), *told)
     return ConfigContents(
-        kind="training" if path.startswith("configs/training/") else "eval",
+        kind=kind,
         rollout=storable(rollout or ""),
         parsed=_kept(json_safe(document.values)),
         problems=problems,
@@ -93,14 +93,3 @@ def _rollout(values: Mapping[str, Any]) -> str | None:
     section = values.get(SECTION)
     rollout = section.get("rollout") if isinstance(section, dict) else None
     return rollout if isinstance(rollout, str) and rollout else None
-
-
-def _without_rollout(document: Document) -> Problem:
-    return Problem(
-        "config-without-rollout",
-        "error",
-        f"{printable(document.path)} does not say which rollout it is for.",
-        'Add rollout = "<name>" to its [experiment] section.',
-        document.path,
-        document.line_of(SECTION, "rollout") or document.line_of(SECTION),
-    )
