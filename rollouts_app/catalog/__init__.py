@@ -19,7 +19,12 @@ from rollouts_app.catalog.problems import Problem, Severity
 from rollouts_app.catalog.rollouts import RolloutContents, read_rollout
 from rollouts_app.catalog.text import json_safe, printable, storable
 
+# Which reading of files this is. Raise it when other contents or problems come out of the same
+# files: what was stored by an earlier one is then read anew, by the next full check.
+PARSER = 2
+
 __all__ = [
+    "PARSER",
     "ConfigContents",
     "Entry",
     "Listing",

@@ -43,6 +43,8 @@ class Catalog(models.Model):
     """
 
     repository = models.ForeignKey(Repository, on_delete=models.CASCADE, related_name="catalogs")
+    # Which reading of files made it, and the versions it holds: `catalog.PARSER` of then.
+    parser = models.PositiveSmallIntegerField(default=1)
     rollouts_tree = models.CharField(max_length=64, blank=True)
     configs_tree = models.CharField(max_length=64, blank=True)
     versions: "Ids" = ArrayField(models.BigIntegerField(), default=list)
@@ -55,8 +57,8 @@ class Catalog(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["repository", "rollouts_tree", "configs_tree"],
-                name="one_catalog_per_pair_of_trees",
+                fields=["repository", "rollouts_tree", "configs_tree", "parser"],
+                name="one_catalog_per_pair_of_trees_and_reading",
             )
         ]
 
@@ -104,10 +106,14 @@ def ids_in(catalog_id: int | None, array: str) -> models.QuerySet[Catalog, int]:
 
 
 class RolloutVersionQuerySet(models.QuerySet["RolloutVersion"]):
-    def known(self, repository: Repository, keys: Collection[Key]) -> "dict[Key, RolloutVersion]":
-        """Those of the given versions that are stored, without their contents."""
+    def known(
+        self, repository: Repository, keys: Collection[Key], parser: int
+    ) -> "dict[Key, RolloutVersion]":
+        """Those of the given versions that are stored by this reading, without their contents."""
         rows = self.filter(
-            rollout__repository=repository, tree_id__in={tree for _, tree in keys}
+            rollout__repository=repository,
+            tree_id__in={tree for _, tree in keys},
+            parser=parser,
         ).select_related("rollout")
         contents = ("description", "readme", "metadata", "problems")
         return {
@@ -144,6 +150,7 @@ class RolloutVersion(models.Model):
 
     rollout = models.ForeignKey(Rollout, on_delete=models.CASCADE, related_name="versions")
     tree_id = models.CharField(max_length=64)
+    parser = models.PositiveSmallIntegerField(default=1)
     description = models.TextField(blank=True)
     readme = models.TextField(blank=True)
     metadata = models.JSONField(default=dict)
@@ -155,7 +162,8 @@ class RolloutVersion(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["rollout", "tree_id"], name="one_version_per_rollout_and_tree"
+                fields=["rollout", "tree_id", "parser"],
+                name="one_version_per_rollout_tree_and_reading",
             )
         ]
 
@@ -174,9 +182,12 @@ def branches_holding(repository: Repository, rollout_name: str) -> "BranchQueryS
 
 
 class ConfigVersionQuerySet(models.QuerySet["ConfigVersion"]):
-    def known(self, repository: Repository, keys: Collection[Key]) -> "dict[Key, ConfigVersion]":
-        """Those of the given versions that are stored, without their contents."""
-        rows = self.filter(repository=repository, blob_id__in={blob for _, blob in keys})
+    def known(
+        self, repository: Repository, keys: Collection[Key], parser: int
+    ) -> "dict[Key, ConfigVersion]":
+        """Those of the given versions that are stored by this reading, without their contents."""
+        blobs = {blob for _, blob in keys}
+        rows = self.filter(repository=repository, blob_id__in=blobs, parser=parser)
         contents = ("parsed", "problems")
         return {
             key: row for row in rows.defer(*contents) if (key := (row.path, row.blob_id)) in keys
@@ -207,6 +218,7 @@ class ConfigVersion(models.Model):
     repository = models.ForeignKey(Repository, on_delete=models.CASCADE, related_name="configs")
     path = models.TextField(db_collation="C")
     blob_id = models.CharField(max_length=64)
+    parser = models.PositiveSmallIntegerField(default=1)
     kind = models.CharField(max_length=16)
     rollout_name = models.TextField(db_collation="C", blank=True)
     parsed = models.JSONField(default=dict)
@@ -218,7 +230,8 @@ class ConfigVersion(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["repository", "path", "blob_id"], name="one_version_per_path_and_blob"
+                fields=["repository", "path", "blob_id", "parser"],
+                name="one_version_per_path_blob_and_reading",
             )
         ]
 

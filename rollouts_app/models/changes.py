@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import F, Func, IntegerField
+from django.db.models import Exists, F, Func, IntegerField, OuterRef
 
 from rollouts_app.models.catalogs import Catalog, ConfigVersion, RolloutVersion, ids_in
 
@@ -41,9 +41,13 @@ def changes_between(before: int | None, after: int | None) -> list[Change]:
 
 
 def _only_in(catalog: int | None, other: int | None) -> set[str]:
+    """The names whose contents the other has not. By trees: what was read anew is no change."""
+    others = RolloutVersion.objects.filter(
+        pk__in=ids_in(other, "versions"), rollout=OuterRef("rollout"), tree_id=OuterRef("tree_id")
+    )
     versions = RolloutVersion.objects.filter(pk__in=ids_in(catalog, "versions"))
-    others = versions.exclude(pk__in=ids_in(other, "versions"))
-    return set(others.values_list("rollout__name", flat=True))
+    names = versions.exclude(Exists(others)).values_list("rollout__name", flat=True)
+    return set(names)
 
 
 def problems_in(catalog: Catalog | None) -> list[Problem]:

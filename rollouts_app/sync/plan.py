@@ -9,6 +9,7 @@ from django.db import transaction
 from django.db.models import F
 from django.utils.timezone import now
 
+from rollouts_app.catalog import PARSER
 from rollouts_app.models import Branch, Repository, SyncRun
 from rollouts_app.models.syncs import SyncRunQuerySet
 
@@ -32,9 +33,9 @@ class Look:
 
     @property
     def digest(self) -> str:
-        """A fingerprint of all heads."""
+        """A fingerprint of all heads, and of how they are read."""
         lines = (f"{commit} {name}\n" for name, commit in sorted(self.heads.items()))
-        return sha256("".join(lines).encode()).hexdigest()
+        return sha256("".join([f"{PARSER}\n", *lines]).encode()).hexdigest()
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,12 @@ def plan(repository: Repository, look: Look, working: list[SyncRun]) -> list[Mov
         branches = _branches(repository, look, working)
         if look.is_complete:
             _bury(repository, [b for b in branches.values() if b.name not in look.heads])
-        moving = [name for name, commit in look.heads.items() if not _shows(branches[name], commit)]
+        former = _formerly_read(repository)
+        moving = [
+            name
+            for name, commit in look.heads.items()
+            if not _shows(branches[name], commit) or branches[name].catalog_id in former
+        ]
         _show_again(repository, branches, look.heads.keys() - moving)
         runs = {run.branch_id: run for run in working}
         _close_idle(look, {branches[name].pk for name in moving}, working)
@@ -119,6 +125,11 @@ def _branches(repository: Repository, look: Look, working: Iterable[SyncRun]) ->
 
 def _shows(branch: Branch, commit: str) -> bool:
     return branch.commit == commit and branch.deleted_at is None
+
+
+def _formerly_read(repository: Repository) -> set[int]:
+    """The catalogs that an earlier version of this server has read, in its own way."""
+    return set(repository.catalogs.exclude(parser=PARSER).values_list("pk", flat=True))
 
 
 def _bury(repository: Repository, absent: list[Branch]) -> None:

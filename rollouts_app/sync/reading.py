@@ -64,6 +64,7 @@ def _pair(entries: Iterable[Entry] | None) -> Pair:
 
 def _known_catalogs(repository: Repository, pairs: set[Pair]) -> dict[Pair, Catalog]:
     found = repository.catalogs.filter(
+        parser=catalog.PARSER,
         rollouts_tree__in={rollouts for rollouts, _ in pairs},
         configs_tree__in={configs for _, configs in pairs},
     ).defer("versions", "configs", "problems")
@@ -128,8 +129,10 @@ def _write_contents(
     configs = {key for content in contents for key in content.configs.ids.items()}
     changed = {name for content in contents for name in content.rollouts.changed}
     changed |= {path for content in contents for path in content.configs.changed}
-    new_versions = versions - RolloutVersion.objects.known(repository, versions).keys()
-    new_configs = configs - ConfigVersion.objects.known(repository, configs).keys()
+    new_versions = (
+        versions - RolloutVersion.objects.known(repository, versions, catalog.PARSER).keys()
+    )
+    new_configs = configs - ConfigVersion.objects.known(repository, configs, catalog.PARSER).keys()
     wanted = {
         tree: catalog.wanted_files(entries)
         for tree, entries in store.trees(tree for _, tree in new_versions)

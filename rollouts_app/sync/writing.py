@@ -34,11 +34,21 @@ def write_versions(repository: Repository, contents: Mapping[Key, catalog.Rollou
     )
     _copy(
         RolloutVersion,
-        ["rollout_id", "tree_id", "description", "readme", "metadata", "problems", "problem_count"],
+        [
+            "rollout_id",
+            "tree_id",
+            "parser",
+            "description",
+            "readme",
+            "metadata",
+            "problems",
+            "problem_count",
+        ],
         (
             (
                 rollouts[name],
                 tree,
+                catalog.PARSER,
                 read.description,
                 read.readme,
                 Jsonb(read.metadata),
@@ -51,7 +61,7 @@ def write_versions(repository: Repository, contents: Mapping[Key, catalog.Rollou
 
 def write_configs(repository: Repository, contents: Mapping[Key, catalog.ConfigContents]) -> None:
     """Write new config versions."""
-    columns = ["repository_id", "path", "blob_id", "kind", "rollout_name", "parsed"]
+    columns = ["repository_id", "path", "blob_id", "parser", "kind", "rollout_name", "parsed"]
     _copy(
         ConfigVersion,
         [*columns, "problems", "problem_count"],
@@ -60,6 +70,7 @@ def write_configs(repository: Repository, contents: Mapping[Key, catalog.ConfigC
                 repository.pk,
                 path,
                 blob,
+                catalog.PARSER,
                 read.kind,
                 read.rollout,
                 Jsonb(read.parsed),
@@ -73,18 +84,26 @@ def write_configs(repository: Repository, contents: Mapping[Key, catalog.ConfigC
 def write_catalogs(repository: Repository, contents: Mapping[Pair, "Contents"]) -> None:
     """Write new catalogs; their rollout and config versions must have been written."""
     versions = RolloutVersion.objects.known(
-        repository, {key for content in contents.values() for key in content.rollouts.ids.items()}
+        repository,
+        {key for content in contents.values() for key in content.rollouts.ids.items()},
+        catalog.PARSER,
     )
     configs = ConfigVersion.objects.known(
-        repository, {key for content in contents.values() for key in content.configs.ids.items()}
+        repository,
+        {key for content in contents.values() for key in content.configs.ids.items()},
+        catalog.PARSER,
     )
-    columns = ["repository_id", "rollouts_tree", "configs_tree", "versions", "configs"]
+    columns = ["repository_id", "parser", "rollouts_tree", "configs_tree", "versions", "configs"]
     created_at = now()
     _copy(
         Catalog,
         [*columns, "problems", "problem_count", "created_at"],
         (
-            (repository.pk, *pair, *_catalog_row(content, versions, configs), created_at)
+            (
+                *(repository.pk, catalog.PARSER, *pair),
+                *_catalog_row(content, versions, configs),
+                created_at,
+            )
             for pair, content in contents.items()
         ),
     )
