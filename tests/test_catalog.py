@@ -7,7 +7,6 @@ import pytest
 from rollouts_app.catalog import (
     Listing,
     Problem,
-    WantedFiles,
     combination_problems,
     read_config,
     read_rollout,
@@ -66,11 +65,35 @@ def test_it_wants_the_project_and_one_readme() -> None:
         *(Entry("README", "1"), Entry("readme.MD", "2"), Entry("README.rst", "3")),
         *(Entry("main.py", "4"), Entry("pyproject.toml", "5"), Entry("README.md", "6", "symlink")),
     ]
-    assert wanted_files(entries) == WantedFiles({"pyproject.toml": "5", "readme.MD": "2"}, {})
+    wanted = wanted_files(entries)
+    assert (wanted.ids, wanted.others) == ({"pyproject.toml": "5", "readme.MD": "2"}, {})
+    assert wanted.files[:2] == (("README", "file"), ("readme.MD", "file"))
+    assert (wanted.files[-1], wanted.count) == (("README.md", "symlink"), 6)
     odd = [Entry("pyproject.toml", kind="directory"), Entry("README", kind="symlink")]
-    assert wanted_files([*odd, Entry("x.md")]) == WantedFiles(
-        {}, {"pyproject.toml": "directory", "README": "symlink"}
+    wanted = wanted_files([*odd, Entry("x.md")])
+    assert (wanted.ids, wanted.others) == (
+        {},
+        {"pyproject.toml": "directory", "README": "symlink"},
     )
+
+
+def test_of_many_files_the_first_are_kept() -> None:
+    wanted = wanted_files([Entry(f"f{number:04}") for number in range(300)])
+    assert (len(wanted.files), wanted.count) == (200, 300)
+
+
+def test_it_tells_what_is_odd_about_a_directory() -> None:
+    wanted = wanted_files([Entry("main.py"), Entry("data", kind="symlink")])
+    contents = read_rollout("My_Rollout", {}, wanted)
+    assert [(p.id, p.severity, p.path) for p in contents.problems] == [
+        ("pyproject-missing", "note", "rollouts/My_Rollout/"),
+        ("symlink-inside", "note", "rollouts/My_Rollout/data"),
+        ("rollout-name", "note", "rollouts/My_Rollout/"),
+    ]
+    assert contents.metadata == {
+        "files": [["main.py", "file"], ["data", "symlink"]],
+        "file-count": 2,
+    }
 
 
 def test_configs_are_toml_files_but_for_the_template() -> None:
@@ -116,6 +139,7 @@ def test_it_reads_what_the_project_says() -> None:
         "license": "MIT",
         "dependencies": ["osmosis-ai>=0.3", "httpx"],
         "tags": ["maths", "tools", "hard"],
+        "readme": "README.md",
     }
     assert contents.problems == ()
 

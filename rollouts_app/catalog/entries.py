@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from rollouts_app.catalog.limits import LONGEST_NAME, MOST_CONFIGS, MOST_ROLLOUTS
+from rollouts_app.catalog.limits import LONGEST_NAME, MOST_CONFIGS, MOST_FILES, MOST_ROLLOUTS
 from rollouts_app.catalog.text import ELLIPSIS, storable
 
 # In the order of preference, in any letter case.
@@ -53,10 +53,13 @@ class WantedFiles:
 
     `ids` are the blobs of pyproject.toml and one README, by file name. `others` has the kind of
     what bears such a name and is no file, so that it is not read: symlink, submodule, directory.
+    `files` names all that the directory holds, each with its kind, cut to MOST_FILES of `count`.
     """
 
     ids: dict[str, str]
     others: dict[str, str]
+    files: tuple[tuple[str, str], ...] = ()
+    count: int = 0
 
 
 def rollouts_in(entries: Iterable[Entry]) -> Listing:
@@ -70,7 +73,8 @@ def rollouts_in(entries: Iterable[Entry]) -> Listing:
 
 
 def wanted_files(entries: Iterable[Entry]) -> WantedFiles:
-    """Which files of a rollout's directory are read."""
+    """Which files of a rollout's directory are read, and what it holds besides."""
+    entries = list(entries)
     named = [entry for entry in entries if entry.name == PYPROJECT or _is_readme(entry.name)]
     files = {entry.name: entry.id for entry in named if entry.kind == "file"}
     readmes = [name for name in files if _is_readme(name)]
@@ -81,7 +85,8 @@ def wanted_files(entries: Iterable[Entry]) -> WantedFiles:
         for entry in named
         if entry.kind != "file" and not (wanted and _is_readme(entry.name))
     }
-    return WantedFiles(ids, others)
+    listed = tuple((_name(entry.name), entry.kind) for entry in entries[:MOST_FILES])
+    return WantedFiles(ids, others, listed, len(entries))
 
 
 def wanted_configs(kind: Literal["eval", "training"], entries: Iterable[Entry]) -> Listing:

@@ -7,6 +7,7 @@ What is cut or left out is told: by a problem, or by an ellipsis. What git may b
 # Entries. Those beyond come last in git's order of names.
 MOST_ROLLOUTS = 5_000
 MOST_CONFIGS = 2_000  # in each of configs/eval and configs/training
+MOST_FILES = 200  # of one rollout's directory, by name
 # Characters. File systems know no longer names, and the database's indexes are limited too.
 LONGEST_NAME = 255
 

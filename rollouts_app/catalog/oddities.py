@@ -3,9 +3,10 @@
 A path that ends with a slash is that of a directory.
 """
 
+import re
 from collections.abc import Iterable
 
-from rollouts_app.catalog.entries import Entry, Listing
+from rollouts_app.catalog.entries import PYPROJECT, Entry, Listing, WantedFiles
 from rollouts_app.catalog.limits import LONGEST_NAME
 from rollouts_app.catalog.problems import Problem, Severity
 from rollouts_app.catalog.text import printable
@@ -17,6 +18,7 @@ NOT_FOLLOWED = {
     "directory": "is a directory, not a file",
 }
 UNREADABLE = "unreadable"
+INIT_NAME = re.compile(r"[a-z][a-z0-9-]*")
 
 
 def directory_in(entries: Iterable[Entry] | None, name: str) -> str:
@@ -58,6 +60,46 @@ def no_file(path: str, kind: str) -> Problem:
         "Put a file in its place to have it read here.",
         path,
     )
+
+
+def directory_problems(name: str, wanted: WantedFiles) -> list[Problem]:
+    """What is odd about a rollout's directory: what it lacks, links inside, and its name."""
+    folder = f"rollouts/{name}"
+    shown = printable(name)
+    found = []
+    if PYPROJECT not in wanted.ids and PYPROJECT not in wanted.others:
+        found.append(
+            Problem(
+                "pyproject-missing",
+                "note",
+                f"rollouts/{shown} has no pyproject.toml, so its dependencies are not known.",
+                "Add one with a [project] table and push again.",
+                f"{folder}/",
+            )
+        )
+    for file, kind in wanted.files:
+        if kind == "symlink":
+            found.append(
+                Problem(
+                    "symlink-inside",
+                    "note",
+                    f"{printable(f'{folder}/{file}')} is a symbolic link, which may not be followed"
+                    " where the rollout runs.",
+                    "Put what it points to in its place.",
+                    f"{folder}/{file}",
+                )
+            )
+    if not INIT_NAME.fullmatch(name):
+        found.append(
+            Problem(
+                "rollout-name",
+                "note",
+                f"osmosis rollout init makes no rollouts of this name: {shown}.",
+                "It takes names that start with a–z, then have a–z, 0–9 and dashes.",
+                f"{folder}/",
+            )
+        )
+    return found
 
 
 def too_wide(path: str, severity: Severity = "warning") -> Problem:

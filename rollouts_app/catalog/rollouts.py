@@ -4,14 +4,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from rollouts_app.catalog.entries import PYPROJECT
+from rollouts_app.catalog.entries import PYPROJECT, WantedFiles
 from rollouts_app.catalog.limits import (
     LONGEST_DESCRIPTION,
     LONGEST_README,
     LONGEST_VALUE,
     MOST_VALUES,
 )
-from rollouts_app.catalog.oddities import changed_name, no_file, too_wide
+from rollouts_app.catalog.oddities import changed_name, directory_problems, no_file, too_wide
 from rollouts_app.catalog.problems import Problem
 from rollouts_app.catalog.readme import first_sentence
 from rollouts_app.catalog.text import printable, prose, shortened, storable
@@ -26,7 +26,9 @@ class RolloutContents:
     """What a rollout's files say.
 
     `metadata` holds, of what [project] says: name, version, requires-python, license (a text),
-    tags (keywords among them) and dependencies (lists of texts). What it does not say is absent.
+    tags (keywords among them) and dependencies (lists of texts); the README's file name as readme;
+    and, of what the directory holds, files (pairs of name and kind) and file-count. What is not
+    said is absent.
     """
 
     description: str
@@ -38,21 +40,25 @@ class RolloutContents:
 def read_rollout(
     name: str,
     files: Mapping[str, bytes | None] | None,
+    wanted: WantedFiles | None = None,
     *,
-    others: Mapping[str, str] | None = None,
     is_changed: bool = False,
 ) -> RolloutContents:
     """Read a rollout from the `wanted_files` of its directory.
 
     `name` is that of `rollouts_in`; `is_changed` says that the directory is called otherwise. None
     in place of a file's content says that it is there but could not be read, being too large; in
-    place of all files, that the directory is. `others` are those of `WantedFiles`.
+    place of all files, that the directory is. `wanted` tells what else it holds.
     """
     contents = _read(name, files or {})
     folder = f"rollouts/{name}"
-    odd = [no_file(f"{folder}/{storable(file)}", kind) for file, kind in (others or {}).items()]
+    others = wanted.others if wanted else {}
+    odd = [no_file(f"{folder}/{storable(file)}", kind) for file, kind in others.items()]
     if files is None:
         odd.append(too_wide(f"{folder}/"))
+    elif wanted:
+        odd += directory_problems(name, wanted)
+        contents.metadata.update(_files(wanted))
     problems = (*contents.problems, *odd)
     if is_changed:
         # Its own address leads nowhere.
@@ -72,9 +78,18 @@ def _read(name: str, files: Mapping[str, bytes | None]) -> RolloutContents:
     return RolloutContents(
         description=shortened(printable(description), LONGEST_DESCRIPTION),
         readme=readme,
-        metadata=_metadata(project),
+        metadata=_metadata(project) | _readme_name(files),
         problems=(*document.problems, *project_problems, *readme_problems),
     )
+
+
+def _readme_name(files: Mapping[str, bytes | None]) -> dict[str, Any]:
+    file = next((file for file in files if file != PYPROJECT), None)
+    return {"readme": storable(file)} if file else {}
+
+
+def _files(wanted: WantedFiles) -> dict[str, Any]:
+    return {"files": [list(file) for file in wanted.files], "file-count": wanted.count}
 
 
 def _read_readme(folder: str, files: Mapping[str, bytes | None]) -> tuple[str, list[Problem]]:

@@ -51,7 +51,7 @@ def _only_in(catalog: int | None, other: int | None) -> set[str]:
 
 
 def problems_in(catalog: Catalog | None) -> list[Problem]:
-    """All problems of a catalog: of its rollouts, of its configs, of the two together."""
+    """All problems of a catalog: of its rollouts, of its configs, of the two together; no notes."""
     if catalog is None or not catalog.problem_count:
         return []
     versions = RolloutVersion.objects.filter(pk__in=ids_in(catalog.pk, "versions"))
@@ -61,5 +61,7 @@ def problems_in(catalog: Catalog | None) -> list[Problem]:
         *configs.exclude(problems=[]).values_list("problems", flat=True),
         catalog.problems,
     ]
-    found: list[Problem] = [problem for problems in lists for problem in problems]
+    found: list[Problem] = [
+        problem for problems in lists for problem in problems if problem["severity"] != "note"
+    ]
     return sorted(found, key=lambda problem: (problem["path"], problem["line"] or 0))

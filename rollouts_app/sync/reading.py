@@ -166,8 +166,7 @@ def _read_rollout(
     files = None
     if wanted is not None:
         files = {file: blobs.get(id) for file, id in wanted.ids.items()}
-    others = wanted.others if wanted else {}
-    return catalog.read_rollout(name, files, others=others, is_changed=name in changed)
+    return catalog.read_rollout(name, files, wanted, is_changed=name in changed)
 
 
 def _ids_of(wanted: catalog.WantedFiles | None) -> Collection[str]:

@@ -99,6 +99,8 @@ def rows_of(asked: AskedBranch, versions: "list[ComparedVersion]") -> Rows:
     lost = [p for config in configs if config.belongs_to not in names for p in config.problems]
     own = branch.catalog.problems
     lost = [*(p for p in own if p["id"] in ABOUT_CONFIGS), *lost]
+    # The first of each config: once that is mended, the next one shows.
+    lost = list({problem["path"]: problem for problem in reversed(lost)}.values())[::-1]
     notices = [p for p in own if p["id"] not in ABOUT_CONFIGS]
     return Rows(
         rollouts,
