@@ -14,7 +14,7 @@ LAYERS = [
     {"models", "github", "gitstore", "catalog"},
     {"audit", "github_app"},
     {"policy", "setup_token"},
-    {"sync", "forms", "templatetags", "accounts"},
+    {"sync", "forms", "templatetags", "accounts", "readmes"},
     {
         "connection",
         "commands",
@@ -36,8 +36,8 @@ LAYERS = [
 ]
 # Helpers of the doors, which the pages among them share.
 SHARED_BY_VIEWS = {
-    *("access", "arrivals", "asked", "confirming", "filters", "fragments", "freshness", "hints"),
-    *("history", "rows", "setup_first", "steps", "trouble", "unconnected"),
+    *("access", "arrivals", "asked", "confirming", "contents", "filters", "fragments"),
+    *("freshness", "hints", "history", "rows", "setup_first", "steps", "trouble", "unconnected"),
 }
 OUTSIDE = {"apps", "migrations", "__init__"}
 

@@ -77,25 +77,6 @@ def test_it_wants_the_project_and_one_readme() -> None:
     )
 
 
-def test_of_many_files_the_first_are_kept() -> None:
-    wanted = wanted_files([Entry(f"f{number:04}") for number in range(300)])
-    assert (len(wanted.files), wanted.count) == (200, 300)
-
-
-def test_it_tells_what_is_odd_about_a_directory() -> None:
-    wanted = wanted_files([Entry("main.py"), Entry("data", kind="symlink")])
-    contents = read_rollout("My_Rollout", {}, wanted)
-    assert [(p.id, p.severity, p.path) for p in contents.problems] == [
-        ("pyproject-missing", "note", "rollouts/My_Rollout/"),
-        ("symlink-inside", "note", "rollouts/My_Rollout/data"),
-        ("rollout-name", "note", "rollouts/My_Rollout/"),
-    ]
-    assert contents.metadata == {
-        "files": [["main.py", "file"], ["data", "symlink"]],
-        "file-count": 2,
-    }
-
-
 def test_configs_are_toml_files_but_for_the_template() -> None:
     entries = [
         *(Entry("maths.toml", "1"), Entry("default.toml", "2"), Entry("notes.md", "3")),

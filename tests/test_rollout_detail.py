@@ -3,7 +3,7 @@
 import pytest
 
 from rollouts_app.models import Repository, User
-from tests.conftest import counted_queries
+from tests.conftest import FILES, counted_queries
 from tests.github_emulator import Content, GitHubEmulator
 from tests.pages import Page, page_of, text_of
 from tests.rollouts_page import client_of
@@ -26,7 +26,7 @@ def test_it_says_what_the_rollout_is(synced: Repository, github: GitHubEmulator,
     assert page.text(".//h1") == "maths"
     assert page.text(".//p[@class='lead']") == "Sums."
     assert page.text(".//*[@id='freshness']").startswith(f"Matches GitHub at {commit[:7]}")
-    assert page.facts(".//aside/dl") == {
+    assert page.facts(".//aside/div/dl") == {
         "Branch": "main",
         "Last synced commit": commit[:7],
         "Last synced": "just now",
@@ -61,13 +61,79 @@ def test_it_says_when_no_config_names_it(synced: Repository, ada: User) -> None:
     )
 
 
-def test_it_shows_the_readme_as_text(synced: Repository, github: GitHubEmulator, ada: User) -> None:
-    readme = "# Maths\n\n<script>alert(1)</script> [x](javascript:alert(1))\n"
-    github.push(NAME, "main", {"rollouts/maths/README.md": readme})
+def test_it_renders_the_readme(synced: Repository, github: GitHubEmulator, ada: User) -> None:
+    readme = (
+        "# Maths\n\n<script>alert(1)</script>\n\n<a href='javascript:alert(1)'>x</a>"
+        " [m](main.py) ![i](i.png)\n"
+    )
+    commit = github.push(NAME, "main", {"rollouts/maths/README.md": readme})
     check_all(synced)
     page = seen_by(ada)
-    assert page.one(".//pre[@class='readme']").text == readme
-    assert page.all(".//main//script") == []
+    [shown] = page.all(".//*[@class='markdown']")
+    assert text_of(shown.findall("h3")[0]) == "Maths"
+    folder = f"{github.url}/acme/agents/blob/{commit}/rollouts/maths"
+    links = {text_of(link): link.get("href") for link in shown.iter("a")}
+    assert links == {"x": None, "m": f"{folder}/main.py", "i": f"{folder}/i.png"}
+    assert [*shown.iter("script"), *shown.iter("img")] == []
+
+
+def test_it_shows_other_readmes_as_text(
+    synced: Repository, github: GitHubEmulator, ada: User
+) -> None:
+    github.push(NAME, "main", {"rollouts/maths/README.rst": "Maths\n=====\n<b>x</b>\n"})
+    check_all(synced)
+    assert seen_by(ada).one(".//pre[@class='readme']").text == "Maths\n=====\n<b>x</b>\n"
+
+
+def test_it_says_what_the_project_and_the_directory_hold(
+    synced: Repository, github: GitHubEmulator, ada: User
+) -> None:
+    project = (
+        '[project]\nname = "maths"\nversion = "0.2.0"\nrequires-python = ">=3.12"\n'
+        'license = "MIT"\ndependencies = ["httpx", "osmosis-ai"]\n'
+    )
+    commit = github.push(
+        NAME,
+        "main",
+        {"rollouts/maths/pyproject.toml": project, "rollouts/maths/data/x.csv": "1"},
+    )
+    check_all(synced)
+    page = seen_by(ada)
+    assert page.facts(".//dl[@id='project']") == {
+        "Version": "0.2.0",
+        "Python": ">=3.12",
+        "License": "MIT",
+        "Dependencies": "httpx osmosis-ai",
+    }
+    root = f"{github.url}/acme/agents"
+    links = page.links()
+    assert links["data/"] == f"{root}/tree/{commit}/rollouts/maths/data"
+    assert links["main.py"] == f"{root}/blob/{commit}/rollouts/maths/main.py"
+
+
+def test_it_shows_parameters_beside_the_defaults(
+    synced: Repository, github: GitHubEmulator, ada: User
+) -> None:
+    config = FILES["configs/eval/maths.toml"] + "[evaluation]\nn = 4\nbatch_size = 1\n"
+    github.push(NAME, "main", {"configs/eval/maths.toml": config})
+    check_all(synced)
+    page = seen_by(ada)
+    assert page.text(".//details[@class='parameters']/summary") == "2 parameters"
+    assert page.facts(".//details[@class='parameters']/dl") == {
+        "evaluation.n": "4 instead of 1",
+        "evaluation.batch_size": "1 as by default",
+    }
+
+
+def test_it_says_where_else_it_is(synced: Repository, github: GitHubEmulator, ada: User) -> None:
+    github.create_branch(NAME, "same", "main")
+    github.push(NAME, "other", {"rollouts/maths/main.py": "2"}, start="main")
+    check_all(synced)
+    page = seen_by(ada)
+    lines = page.all(".//section[@aria-labelledby='elsewhere-title']//li")
+    said = [text_of(line) for line in lines]
+    assert sorted(said) == ["other differs", "same the same"]
+    assert page.links()["other"] == "/acme/rollouts/maths?branch=other"
 
 
 def test_it_says_when_there_is_no_readme(synced: Repository, ada: User) -> None:

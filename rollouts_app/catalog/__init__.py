@@ -5,6 +5,7 @@ imported. What is broken becomes a `Problem` of its rollout or config, never an 
 comes out can be stored in PostgreSQL: no NUL, no lone surrogates, only what JSON knows.
 """
 
+from rollouts_app.catalog.checks import DEFAULTS
 from rollouts_app.catalog.configs import ConfigContents, combination_problems, read_config
 from rollouts_app.catalog.entries import (
     Entry,
@@ -24,6 +25,7 @@ from rollouts_app.catalog.text import json_safe, printable, storable
 PARSER = 2
 
 __all__ = [
+    "DEFAULTS",
     "PARSER",
     "ConfigContents",
     "Entry",

@@ -4,6 +4,7 @@ from collections.abc import Collection
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, TypedDict
 
+from django.contrib.postgres.expressions import ArraySubquery
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Exists, F, Func, OuterRef, Q, TextField, Value
@@ -176,8 +177,9 @@ def branches_holding(repository: Repository, rollout_name: str) -> "BranchQueryS
     versions = RolloutVersion.objects.filter(
         rollout__repository=repository, rollout__name=rollout_name
     )
-    ids = list(versions.values_list("pk", flat=True))
-    holding = repository.branches.existing().filter(catalog__versions__overlap=ids)
+    holding = repository.branches.existing().filter(
+        catalog__versions__overlap=ArraySubquery(versions.values("pk"))
+    )
     return holding.order_by("-changed_at", "name")
 
 

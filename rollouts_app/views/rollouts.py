@@ -15,6 +15,7 @@ from rollouts_app.models import RolloutVersion
 from rollouts_app.models.catalogs import RolloutVersionQuerySet, branches_holding
 from rollouts_app.views.access import WorkspaceRequest, workspace_page
 from rollouts_app.views.asked import AskedBranch, branch_asked, repository_asked, text_asked
+from rollouts_app.views.contents import elsewhere, facts_of, files_of, readme_of
 from rollouts_app.views.fragments import page, part_asked, wants_part
 from rollouts_app.views.freshness import Freshness, freshness_of
 from rollouts_app.views.rows import config_rows, rows_of
@@ -124,7 +125,15 @@ def rollout_detail(request: WorkspaceRequest, name: str) -> HttpResponse:
         context["holding"] = branches_holding(asked.repository, name)[:NEAREST_NAMES]
         return page(request, "rollouts/missing.html", context, "rollout", status=404)
     [row] = rows_of(asked, [version]).rollouts
-    context |= {"row": row, "configs": config_rows(asked, row.configs)}
+    context |= {
+        "row": row,
+        "configs": config_rows(asked, row.configs),
+        "readme": readme_of(asked, version),
+        "project": facts_of(version),
+        "files": files_of(asked, version),
+        "file_count": version.metadata.get("file-count", 0),
+        "elsewhere": elsewhere(asked, version),
+    }
     return page(request, "rollouts/detail.html", context, "rollout")
 
 

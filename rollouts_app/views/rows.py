@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from rollouts_app.models import ConfigVersion, Repository, RolloutVersion
 from rollouts_app.models.changes import Problem
 from rollouts_app.views.asked import AskedBranch
+from rollouts_app.views.contents import Parameter, parameters_of
 
 if TYPE_CHECKING:
     from rollouts_app.models.catalogs import ComparedVersion
@@ -65,13 +66,15 @@ class RolloutRow:
 
 @dataclass(frozen=True)
 class ConfigRow:
-    """An eval or training config, its page at GitHub, and the model and dataset it names."""
+    """An eval or training config, its page at GitHub, the model and dataset it names, and its
+    parameters."""
 
     kind: str
     path: str
     page: str
     model: str
     dataset: str
+    parameters: list[Parameter]
 
 
 @dataclass(frozen=True)
@@ -119,6 +122,7 @@ def config_rows(asked: AskedBranch, configs: list[ConfigVersion]) -> list[Config
             page=_page_of(asked, config.path, config.problems),
             model=_said(config, "model_path"),
             dataset=_said(config, "dataset"),
+            parameters=parameters_of(config),
         )
         for config in configs
     ]
