@@ -7,7 +7,6 @@ import pytest
 from rollouts_app.catalog import (
     Listing,
     Problem,
-    combination_problems,
     read_config,
     read_rollout,
     rollouts_in,
@@ -288,16 +287,3 @@ def test_deep_values_are_cut_off() -> None:
     for _level in range(20):
         deep = deep["a"]
     assert deep == "…"
-
-
-def test_it_tells_of_configs_whose_rollout_is_missing() -> None:
-    configs = {CONFIG: "maths", "configs/eval/b.toml": "nothing", "configs/eval/c.toml": ""}
-    assert combination_problems({"maths", "other"}, configs) == (
-        Problem(
-            "config-names-missing-rollout",
-            "error",
-            "configs/eval/b.toml is for a rollout that is not there: rollouts/nothing.",
-            "Correct the name in [experiment], or push the rollout's directory.",
-            "configs/eval/b.toml",
-        ),
-    )

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rollouts_app.catalog import Problem, read_config
+from rollouts_app.catalog import Problem, combination_problems, read_config
 
 EVAL = """\
 [experiment]
@@ -151,4 +151,17 @@ def test_of_very_many_the_first_are_told() -> None:
     assert (
         len(problems("eval", f"{EVAL.replace('[evaluation]', '[evaluation]' + chr(10) + many)}"))
         == 20
+    )
+
+
+def test_it_tells_of_configs_whose_rollout_is_missing() -> None:
+    configs = {PATHS["eval"]: "maths", "configs/eval/b.toml": "nothing", "configs/eval/c.toml": ""}
+    assert combination_problems({"maths", "other"}, configs) == (
+        Problem(
+            "config-names-missing-rollout",
+            "error",
+            "configs/eval/b.toml is for a rollout that is not there: rollouts/nothing.",
+            "Correct the name in [experiment], or push the rollout's directory.",
+            "configs/eval/b.toml",
+        ),
     )

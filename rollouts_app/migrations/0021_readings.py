@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('rollouts_app', '0019_git_trouble'),
+        ('rollouts_app', '0020_accounts_of_requests'),
     ]
 
     operations = [
