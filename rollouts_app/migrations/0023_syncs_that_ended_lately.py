@@ -7,7 +7,7 @@ from django.db import migrations
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('rollouts_app', '0060_tallies'),
+        ('rollouts_app', '0022_tallies'),
     ]
 
     operations = [

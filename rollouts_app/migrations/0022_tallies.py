@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('rollouts_app', '0020_accounts_of_requests'),
+        ('rollouts_app', '0021_readings'),
     ]
 
     operations = [
