@@ -37,7 +37,17 @@ LAYERS = [
 # Helpers of the doors, which the pages among them share.
 SHARED_BY_VIEWS = {
     *("access", "arrivals", "asked", "confirming", "contents", "filters", "fragments"),
-    *("freshness", "hints", "history", "rows", "setup_first", "steps", "trouble", "unconnected"),
+    *(
+        "freshness",
+        "hints",
+        "history",
+        "listing",
+        "rows",
+        "setup_first",
+        "steps",
+        "trouble",
+        "unconnected",
+    ),
 }
 OUTSIDE = {"apps", "migrations", "__init__"}
 

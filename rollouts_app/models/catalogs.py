@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from django.contrib.postgres.expressions import ArraySubquery
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
-from django.db.models import Exists, F, Func, OuterRef, Q, TextField, Value
+from django.db.models import Exists, F, Func, OuterRef, Q, Subquery, Sum, TextField, Value
 from django.db.models.functions import Coalesce, NullIf
 
 from rollouts_app.models.repositories import Repository
@@ -133,10 +133,36 @@ class RolloutVersionQuerySet(models.QuerySet["RolloutVersion"]):
         )
 
     def matching(self, text: str) -> "RolloutVersionQuerySet":
-        """Those whose name or description contains the text, in any letter case."""
+        """Those whose name, description or tags contain the text, in any letter case."""
         if not text:
             return self
-        return self.filter(Q(rollout__name__icontains=text) | Q(description__icontains=text))
+        return self.filter(
+            Q(rollout__name__icontains=text)
+            | Q(description__icontains=text)
+            | Q(metadata__tags__icontains=text)
+        )
+
+    def with_problems(self, branch: "Branch") -> "RolloutVersionQuerySet":
+        """Those that have any, in themselves or in their configs on the branch."""
+        own = ConfigVersion.objects.of_rollout(branch, OuterRef("rollout__name"))
+        return self.filter(Q(problem_count__gt=0) | Exists(own.filter(problem_count__gt=0)))
+
+    def with_all_problems(self, branch: "Branch") -> "RolloutVersionQuerySet":
+        """Each with `all_problems`: how many it has, with those of its configs on the branch."""
+        own = ConfigVersion.objects.of_rollout(branch, OuterRef("rollout__name"))
+        total = own.order_by().values("parser").annotate(total=Sum("problem_count"))
+        return self.annotate(
+            all_problems=F("problem_count") + Coalesce(Subquery(total.values("total")[:1]), 0)
+        )
+
+    def not_on(self, branch: "Branch | None") -> "RolloutVersionQuerySet":
+        """Those that the branch does not show just so."""
+        return self.exclude(id__in=ids_in(branch.catalog_id if branch else None, "versions"))
+
+    def without_eval(self, branch: "Branch") -> "RolloutVersionQuerySet":
+        """Those that no eval config of the branch is for."""
+        own = ConfigVersion.objects.of_rollout(branch, OuterRef("rollout__name"))
+        return self.exclude(Exists(own.filter(kind="eval")))
 
     def compared_with(self, branch: "Branch | None") -> "models.QuerySet[ComparedVersion]":
         """Each with whether the branch has any version of its rollout."""
@@ -199,19 +225,28 @@ class ConfigVersionQuerySet(models.QuerySet["ConfigVersion"]):
         """The eval and training configs in the branch's catalog, by path."""
         return self.filter(id__in=ids_in(branch.catalog_id, "configs")).order_by("path")
 
-    def concerning(self, branch: "Branch", names: Collection[str]) -> "ConfigVersionQuerySet":
-        """Those of the named rollouts, and those with problems of which no rollout here tells."""
+    def of_rollout(self, branch: "Branch", name: OuterRef) -> "ConfigVersionQuerySet":
+        """Those on the branch that are for the rollout of a name, as a subquery."""
+        found: ConfigVersionQuerySet = self._owned(branch).filter(owner=name)
+        return found
+
+    def _owned(self, branch: "Branch") -> Any:
+        """Those on the branch, each with `owner`: the rollout that it belongs to."""
         stem = Func(
             F("path"), Value(r"^.*/|\.toml$"), Value(""), Value("g"), function="regexp_replace"
         )
+        return self.on(branch).annotate(
+            owner=Coalesce(NullIf("rollout_name", Value("")), stem, output_field=TextField())
+        )
+
+    def concerning(self, branch: "Branch", names: Collection[str]) -> "ConfigVersionQuerySet":
+        """Those of the named rollouts, and those with problems of which no rollout here tells."""
         held = RolloutVersion.objects.filter(
             id__in=ids_in(branch.catalog_id, "versions"), rollout__name=OuterRef("owner")
         )
-        owned = self.on(branch).annotate(
-            owner=Coalesce(NullIf("rollout_name", Value("")), stem, output_field=TextField())
-        )
         lost = Q(problem_count__gt=0) & ~Q(Exists(held))
-        return owned.filter(Q(owner__in=names) | lost)
+        found: ConfigVersionQuerySet = self._owned(branch).filter(Q(owner__in=names) | lost)
+        return found
 
 
 class ConfigVersion(models.Model):

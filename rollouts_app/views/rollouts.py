@@ -14,10 +14,11 @@ from rollouts_app import commands
 from rollouts_app.models import RolloutVersion
 from rollouts_app.models.catalogs import RolloutVersionQuerySet, branches_holding
 from rollouts_app.views.access import WorkspaceRequest, workspace_page
-from rollouts_app.views.asked import AskedBranch, branch_asked, repository_asked, text_asked
+from rollouts_app.views.asked import AskedBranch, branch_asked, repository_asked
 from rollouts_app.views.contents import elsewhere, facts_of, files_of, readme_of
 from rollouts_app.views.fragments import page, part_asked, wants_part
 from rollouts_app.views.freshness import Freshness, freshness_of
+from rollouts_app.views.listing import Listing, listing_asked
 from rollouts_app.views.rows import config_rows, rows_of
 from rollouts_app.views.unconnected import without_repository
 
@@ -37,7 +38,7 @@ LIST_PARTS = {"results": "refreshed", "catalog": "switched"}
 @require_safe
 @workspace_page
 def rollout_list(request: WorkspaceRequest) -> HttpResponse:
-    """What a branch holds: `?branch= &q= &page=`, the default branch when none is named."""
+    """What a branch holds: `?branch= &q= &show= &sort= &page=`, the default one without a name."""
     repository = request.workspace.repository
     part = part_asked(request, LIST_PARTS, "switched")
     if repository is None:
@@ -45,14 +46,15 @@ def rollout_list(request: WorkspaceRequest) -> HttpResponse:
         return page(request, "rollouts/list.html", context, part)
     asked = branch_asked(request, repository)
     freshness = freshness_of(repository, asked.branch)
-    query = text_asked(request, "q").strip()
-    pages = _pages(asked, query, request.GET.get("page"))
-    emptiness = "" if pages.object_list else _emptiness(asked, freshness, query)
+    listing = listing_asked(request, asked)
+    pages = _pages(asked, listing, request.GET.get("page"))
+    emptiness = "" if pages.object_list else _emptiness(asked, freshness, listing)
     context = {
         "repository": repository,
         "asked": asked,
         "freshness": freshness,
-        "query": query,
+        "query": listing.text,
+        "listing": listing,
         "pages": pages,
         "rows": rows_of(asked, list(pages)),
         "emptiness": emptiness,
@@ -63,11 +65,10 @@ def rollout_list(request: WorkspaceRequest) -> HttpResponse:
     return page(request, "rollouts/list.html", context, part, status=status)
 
 
-def _pages(asked: AskedBranch, query: str, number: str | None) -> "Page[ComparedVersion]":
+def _pages(asked: AskedBranch, listing: Listing, number: str | None) -> "Page[ComparedVersion]":
     """The page of the branch's rollouts that was asked for, or the nearest there is."""
-    versions = _held(asked).matching(query).compared_with(asked.default)
-    paginator = Paginator(versions, ROLLOUTS_A_PAGE)
-    if asked.branch and asked.branch.catalog and not query:
+    paginator = Paginator(listing.of(_held(asked)), ROLLOUTS_A_PAGE)
+    if asked.branch and asked.branch.catalog and not listing.is_narrow:
         # The catalog knows how many it holds: a query less.
         paginator.count = asked.branch.catalog.rollout_count
     return paginator.get_page(number)
@@ -80,14 +81,14 @@ def _held(asked: AskedBranch) -> RolloutVersionQuerySet:
     )
 
 
-def _emptiness(asked: AskedBranch, freshness: Freshness, query: str) -> str:
+def _emptiness(asked: AskedBranch, freshness: Freshness, listing: Listing) -> str:
     """Why there is no rollout to show."""
     catalog = asked.branch.catalog if asked.branch else None
     if catalog is None:
         return _absence(asked, freshness)
     if not catalog.has_rollouts_directory:
         return "no-folder"
-    return "no-match" if query and catalog.rollout_count else "no-directories"
+    return "no-match" if listing.is_narrow and catalog.rollout_count else "no-directories"
 
 
 def _absence(asked: AskedBranch, freshness: Freshness) -> str:
