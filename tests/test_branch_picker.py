@@ -7,14 +7,14 @@ from django.utils.timezone import now
 from playwright.sync_api import Page as BrowserPage
 from playwright.sync_api import expect
 
-from rollouts_app.models import Branch, Repository, User
+from rollouts_app.models import Branch, Repository, SyncRun, User
 from rollouts_app.sync import engine
 from tests.conftest import counted_queries
 from tests.github_emulator import GitHubEmulator
 from tests.pages import Page, page_of
 from tests.rollouts_page import client_of
 from tests.sign_in import enter
-from tests.syncing import NAME, check_all
+from tests.syncing import NAME, check_all, push_hint
 
 pytestmark = pytest.mark.django_db
 
@@ -56,7 +56,32 @@ def test_it_marks_the_branch_on_show_and_the_default(branches: Repository, ada: 
     page = picker(ada, "?branch=fix%2Feval")
     assert page.texts(".//a[@aria-current='true']/span[@class='truncate']") == ["fix/eval"]
     [main] = [line for line in page.texts(".//li") if "default" in line]
-    assert main == "main default 5 h ago"
+    assert main == "main default 2 rollouts · 5 h ago"
+
+
+def test_it_says_what_each_branch_holds(
+    branches: Repository, github: GitHubEmulator, ada: User
+) -> None:
+    github.push(NAME, "f", {"rollouts/third/main.py": "3"})
+    check_all(branches)
+    lines = {line.partition(" ")[0]: line for line in picker(ada, "?q=f").texts(".//li")}
+    assert lines["f"] == "f differs · 3 rollouts · just now"
+    assert lines["fix/eval"].startswith("fix/eval 2 rollouts · ")
+
+
+def test_it_offers_ones_own_branches_apart(
+    branches: Repository, github: GitHubEmulator, ada: User, linus: User
+) -> None:
+    for name in ("fix/eval", "f"):
+        commit = github.push(NAME, name, {"a": name}, author="linus")
+        push_hint(branches, name, commit)
+    SyncRun.objects.open().update(pusher="Linus")
+    engine.sync(branches.pk)
+    page = picker(linus)
+    assert page.texts(".//h2") == ["Default", "Yours", "Recent"]
+    assert offered(page)[:3] == ["main", "f", "fix/eval"]
+    assert len(offered(page)) == len(set(offered(page))) == 6
+    assert picker(ada).texts(".//h2") == ["Default", "Recent"]
 
 
 @pytest.mark.parametrize(
@@ -155,7 +180,7 @@ def test_it_asks_as_few_queries_for_many_branches_as_for_one(agents: Repository,
     )
     with counted_queries() as many:
         client.get(ADDRESS, headers=PICKER)
-    assert len(few) == len(many) <= 6
+    assert len(few) == len(many) <= 8
 
 
 def test_a_stranger_finds_nothing(branches: Repository, mallory: User) -> None:

@@ -5,7 +5,7 @@ from difflib import get_close_matches
 from urllib.parse import urlencode
 
 from django.db import models
-from django.db.models import Case, F, Q, When
+from django.db.models import Case, F, Max, Q, When
 
 from rollouts_app.models.repositories import Repository
 
@@ -37,6 +37,13 @@ class BranchQuerySet(models.QuerySet["Branch"]):
             F("changed_at").desc(nulls_last=True),
             "name",
         )
+
+    def pushed_by(self, login: str) -> "BranchQuerySet":
+        """Those that a GitHub login pushed to, as far as history goes; the latest push first."""
+        if not login:
+            return self.none()
+        own = Q(sync_runs__pusher__iexact=login)
+        return self.filter(own).annotate(pushed=Max("sync_runs__pk")).order_by("-pushed")
 
     def matching(self, text: str) -> "BranchQuerySet":
         """Names that contain the text in any letter case: the exact one, then those it begins."""
