@@ -83,6 +83,7 @@ DOORS = {
     f"{WS}/rollouts": PAGE,
     f"{WS}/rollouts/<str:name>": PAGE,
     f"{WS}/branches": PAGE,
+    f"{WS}/compare": PAGE,
     f"{WS}/sync-status": REDIRECT,
     f"{WS}/new-rollout": PAGE,
     f"{WS}/audit": OWNERS_PAGE,

@@ -19,6 +19,7 @@ MAY = {
     f"{WS}/rollouts": (EVERYBODY, EVERYBODY),
     f"{WS}/rollouts/<str:name>": (EVERYBODY, EVERYBODY),
     f"{WS}/branches": (EVERYBODY, EVERYBODY),
+    f"{WS}/compare": (EVERYBODY, EVERYBODY),
     f"{WS}/sync-status": (EVERYBODY, EVERYBODY),
     f"{WS}/new-rollout": (EVERYBODY, EVERYBODY),
     f"{WS}/integrations/git": (EVERYBODY, EVERYBODY),

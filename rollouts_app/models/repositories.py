@@ -189,6 +189,10 @@ class Repository(models.Model):
             return None
         return self.retry_at if self.retry_at > now() else None
 
+    def compare_page(self, base: str, head: str) -> str:
+        """What one commit has that another has not, on GitHub."""
+        return addresses.compare_page(self.page, base, head)
+
     def commit_page(self, commit: str) -> str:
         return addresses.commit_page(self.page, commit)
 

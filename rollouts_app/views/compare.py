@@ -1,0 +1,94 @@
+"""What differs between two branches: the rollouts that one has and the other has not just so."""
+
+from dataclasses import dataclass
+from hashlib import sha256
+from urllib.parse import urlencode
+
+from django.core.paginator import Paginator
+from django.http import HttpResponse
+from django.views.decorators.http import require_safe
+
+from rollouts_app.models import Branch, Repository
+from rollouts_app.models.changes import Change, changes_between
+from rollouts_app.views.access import WorkspaceRequest, workspace_page
+from rollouts_app.views.asked import repository_asked, text_asked
+from rollouts_app.views.fragments import page
+
+CHANGES_A_PAGE = 50
+NEAREST_NAMES = 5
+# GitHub marks each file of a diff by its path; this one tells most of a rollout.
+TELLING_FILE = "main.py"
+
+
+@dataclass(frozen=True)
+class ChangeRow:
+    """A rollout that differs, its page where it is, and GitHub's diff, at its place in it."""
+
+    change: Change
+    branch: Branch
+    source: str
+    diff: str
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of the two branches; `branch` is None when there is none of that name."""
+
+    name: str
+    branch: Branch | None
+
+    @property
+    def is_there(self) -> bool:
+        return self.branch is not None and self.branch.catalog_id is not None
+
+
+@require_safe
+@workspace_page
+def compare(request: WorkspaceRequest) -> HttpResponse:
+    """The rollouts that differ: `?branch=` against `?base=`, each the default branch if empty."""
+    repository = repository_asked(request)
+    base, head = _sides(request, repository)
+    changes = []
+    if base.branch and head.branch and base.is_there and head.is_there:
+        changes = changes_between(base.branch.catalog_id, head.branch.catalog_id)
+    pages = Paginator(changes, CHANGES_A_PAGE).get_page(request.GET.get("page"))
+    unknown = [side for side in (base, head) if not side.is_there]
+    context = {
+        "repository": repository,
+        "base": base,
+        "head": head,
+        "pages": pages,
+        "rows": _rows(repository, base.branch, head.branch, list(pages)),
+        "unknown": [(side.name, _nearest(repository, side.name)) for side in unknown],
+        "swapped": urlencode({"branch": base.name, "base": head.name}),
+    }
+    status = 404 if unknown else 200
+    return page(request, "rollouts/compare.html", context, "comparison", status)
+
+
+def _sides(request: WorkspaceRequest, repository: Repository) -> tuple[Side, Side]:
+    """The two branches, in one query."""
+    base = text_asked(request, "base") or repository.default_branch
+    head = text_asked(request, "branch") or repository.default_branch
+    found = {branch.name: branch for branch in repository.branches.named({base, head})}
+    return Side(base, found.get(base)), Side(head, found.get(head))
+
+
+def _nearest(repository: Repository, name: str) -> list[str]:
+    return repository.branches.existing().nearest(name, NEAREST_NAMES)
+
+
+def _rows(
+    repository: Repository, base: Branch | None, head: Branch | None, changes: list[Change]
+) -> list[ChangeRow]:
+    if base is None or head is None:
+        return []
+    diff = repository.compare_page(base.commit, head.commit)
+    rows = []
+    for change in changes:
+        where = base if change.kind == "removed" else head
+        path = f"rollouts/{change.name}"
+        mark = sha256(f"{path}/{TELLING_FILE}".encode(errors="replace")).hexdigest()
+        source = repository.tree_page(where.commit, path)
+        rows.append(ChangeRow(change, where, source, f"{diff}#diff-{mark}"))
+    return rows
