@@ -22,10 +22,15 @@ VARIABLE = re.compile(r"^(?:Environment=)?([A-Z][A-Z_]+)=", re.MULTILINE)
 
 @pytest.fixture(scope="module")
 def units(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The units, for a server that lies here; of the template, one instance."""
+    """The units, for a server that lies here; of the template, one instance.
+
+    By another way here: in units, spaces of a path would have to be escaped.
+    """
     folder = tmp_path_factory.mktemp("units")
+    here = tmp_path_factory.mktemp("server") / "osmosis-web"
+    here.symlink_to(ROOT)
     for unit in UNITS:
-        text = unit.read_text().replace("/opt/osmosis-web", str(ROOT))
+        text = unit.read_text().replace("/opt/osmosis-web", str(here))
         (folder / unit.name.replace("@.", "@1.")).write_text(text)
     return folder
 

@@ -68,7 +68,7 @@ def test_three_thousand_rollouts(agents: Repository, github: GitHubEmulator, ada
     github.push(NAME, "main", {"rollouts/r0007/README.md": "Changed."})
     with within(15):
         check_all(agents)
-    assert "Changed." in details(ada, "r0007").text(".//pre[@class='readme']")
+    assert "Changed." in details(ada, "r0007").text(".//*[@class='markdown']")
 
 
 def write_giant(
@@ -135,7 +135,7 @@ def test_a_long_readme_is_cut_and_says_so(
     commit = github.push(NAME, "main", {"rollouts/maths/README.md": "ü" * (LONGEST_README + 1)})
     engine.sync(agents.pk)
     page = details(ada, "maths")
-    assert page.one(".//pre[@class='readme']").text == "ü" * LONGEST_README
+    assert page.text(".//*[@class='markdown']") == "ü" * LONGEST_README
     assert page.text(".//p[@class='muted readme-rest']") == (
         "rollouts/maths/README.md is cut: 200,000 of its 200,001 characters are shown here."
         " Open it on GitHub"

@@ -55,7 +55,7 @@ def test_the_menu_keeps_what_else_is_asked_for(many: Repository, ada: User) -> N
     assert links == {
         "All rollouts": "?branch=dev&q=a&sort=-name",
         "With problems": "?branch=dev&q=a&show=problems&sort=-name",
-        "Changed against the default branch": "?branch=dev&q=a&show=changed&sort=-name",
+        "Different from the default branch": "?branch=dev&q=a&show=changed&sort=-name",
         "Without eval config": "?branch=dev&q=a&show=no-eval&sort=-name",
         "By name": "?branch=dev&q=a&show=changed",
         "By name, backwards": "?branch=dev&q=a&show=changed&sort=-name",
@@ -71,7 +71,7 @@ def test_the_menu_keeps_what_else_is_asked_for(many: Repository, ada: User) -> N
 def test_nothing_is_changed_against_itself(many: Repository, ada: User) -> None:
     page = seen_by(ada)
     words = page.texts(".//*[@id='filter-menu']/a")
-    assert "Changed against the default branch" not in words
+    assert "Different from the default branch" not in words
     assert reason(seen_by(ada, "?show=changed")) == (
         "No rollout on main differs from the default branch."
     )

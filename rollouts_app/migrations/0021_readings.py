@@ -25,17 +25,17 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='catalog',
             name='parser',
-            field=models.PositiveSmallIntegerField(default=1),
+            field=models.PositiveSmallIntegerField(db_default=1, default=1),
         ),
         migrations.AddField(
             model_name='configversion',
             name='parser',
-            field=models.PositiveSmallIntegerField(default=1),
+            field=models.PositiveSmallIntegerField(db_default=1, default=1),
         ),
         migrations.AddField(
             model_name='rolloutversion',
             name='parser',
-            field=models.PositiveSmallIntegerField(default=1),
+            field=models.PositiveSmallIntegerField(db_default=1, default=1),
         ),
         migrations.AddConstraint(
             model_name='catalog',

@@ -45,7 +45,7 @@ class Catalog(models.Model):
 
     repository = models.ForeignKey(Repository, on_delete=models.CASCADE, related_name="catalogs")
     # Which reading of files made it, and the versions it holds: `catalog.PARSER` of then.
-    parser = models.PositiveSmallIntegerField(default=1)
+    parser = models.PositiveSmallIntegerField(default=1, db_default=1)
     rollouts_tree = models.CharField(max_length=64, blank=True)
     configs_tree = models.CharField(max_length=64, blank=True)
     versions: "Ids" = ArrayField(models.BigIntegerField(), default=list)
@@ -177,7 +177,7 @@ class RolloutVersion(models.Model):
 
     rollout = models.ForeignKey(Rollout, on_delete=models.CASCADE, related_name="versions")
     tree_id = models.CharField(max_length=64)
-    parser = models.PositiveSmallIntegerField(default=1)
+    parser = models.PositiveSmallIntegerField(default=1, db_default=1)
     description = models.TextField(blank=True)
     readme = models.TextField(blank=True)
     metadata = models.JSONField(default=dict)
@@ -255,7 +255,7 @@ class ConfigVersion(models.Model):
     repository = models.ForeignKey(Repository, on_delete=models.CASCADE, related_name="configs")
     path = models.TextField(db_collation="C")
     blob_id = models.CharField(max_length=64)
-    parser = models.PositiveSmallIntegerField(default=1)
+    parser = models.PositiveSmallIntegerField(default=1, db_default=1)
     kind = models.CharField(max_length=16)
     rollout_name = models.TextField(db_collation="C", blank=True)
     parsed = models.JSONField(default=dict)

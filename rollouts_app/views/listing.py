@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 # A filter's value in the address → its name in the menu, and what a sentence says of it.
 SHOWS = {
     "problems": ("With problems", "has problems"),
-    "changed": ("Changed against the default branch", "differs from the default branch"),
+    "changed": ("Different from the default branch", "differs from the default branch"),
     "no-eval": ("Without eval config", "lacks an eval config"),
 }
 SORTS = {"name": "By name", "-name": "By name, backwards", "problems": "Most problems first"}
