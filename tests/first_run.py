@@ -12,6 +12,8 @@ from django.core.management import call_command
 from django.test import Client
 from pytest_django import Settings
 
+from rollouts_app import vault
+from rollouts_app.models import GitHubApp
 from tests.github_emulator import GitHubEmulator
 from tests.pages import Page, page_of
 
@@ -28,6 +30,22 @@ def without_app(github: GitHubEmulator, settings: Settings) -> Iterator[None]:
     finally:
         with github.changing() as state:
             state.app = before
+
+
+def store_app(github: GitHubEmulator) -> GitHubApp:
+    """The emulator's App as the first run would have stored it."""
+    app = github.app
+    return GitHubApp.objects.create(
+        app_id=app.id,
+        slug=app.slug,
+        name=app.name,
+        owner="acme",
+        is_of_organization=True,
+        client_id=app.client_id,
+        client_secret=vault.encrypt(app.client_secret),
+        private_key=vault.encrypt(app.private_key),
+        webhook_secret=vault.encrypt(app.webhook_secret) if app.webhook_secret else "",
+    )
 
 
 def printed_token(capsys: pytest.CaptureFixture[str]) -> str:

@@ -17,16 +17,12 @@ from django.test import Client
 from pytest_django import Settings
 
 from rollouts_app.models import Repository, User
-from tests.conftest import receive
+from tests.doctor import DOUBTFUL, GOOD, WRONG, deliver, examined, finding, findings
 from tests.github_emulator import GitHubEmulator
-from tests.pages import Page, page_of, text_of
+from tests.pages import Page, text_of
 from tests.syncing import NAME
 
 pytestmark = pytest.mark.django_db
-
-GOOD = "Good"
-DOUBTFUL = "Doubtful"
-WRONG = "Wrong"
 
 
 @pytest.fixture(autouse=True)
@@ -42,34 +38,6 @@ def well(
     deliver(github)
     yield
     github.app.webhook_url = f"{os.environ['PUBLIC_URL']}/webhooks/github"
-
-
-def deliver(github: GitHubEmulator, **headers: str) -> int:
-    """Push, and hand the delivery over as GitHub does."""
-    github.push(NAME, "main", {"a": str(time.time())})
-    github.wait_for_deliveries()
-    delivery = github.deliveries[-1]
-    delivery.headers |= headers
-    return receive(delivery)
-
-
-def examined(user: User, **headers: str) -> Page:
-    client = Client()
-    client.force_login(user)
-    host = urlsplit(os.environ["PUBLIC_URL"]).netloc
-    return page_of(client.get("/doctor", headers={"Host": host, **headers}))
-
-
-def findings(page: Page) -> dict[str, tuple[str, str]]:
-    """What was looked at → its state, and the finding with what to do."""
-    return {
-        text_of(row.findall("th")[0]): (text_of(row[1]), text_of(row[2]))
-        for row in page.all(".//tbody/tr")
-    }
-
-
-def finding(user: User, name: str, **headers: str) -> tuple[str, str]:
-    return findings(examined(user, **headers))[name]
 
 
 def new_key() -> str:

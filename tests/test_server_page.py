@@ -16,7 +16,7 @@ from rollouts_app import github_app, vault
 from rollouts_app.models import AuditEvent, GitHubApp, Repository, ServerSettings, User
 from rollouts_app.sync.clients import app_client
 from tests.conftest import receive
-from tests.first_run import without_app
+from tests.first_run import store_app, without_app
 from tests.github_emulator import GitHubEmulator
 from tests.members import signed_in
 from tests.pages import page_of
@@ -40,19 +40,8 @@ def made_here(
     github: GitHubEmulator, settings: Settings, agents: Repository
 ) -> Iterator[GitHubApp]:
     """The App as the first run would have stored it."""
-    app = github.app
     with without_app(github, settings):
-        yield GitHubApp.objects.create(
-            app_id=app.id,
-            slug=app.slug,
-            name=app.name,
-            owner="acme",
-            is_of_organization=True,
-            client_id=app.client_id,
-            client_secret=vault.encrypt(app.client_secret),
-            private_key=vault.encrypt(app.private_key),
-            webhook_secret=vault.encrypt(app.webhook_secret),
-        )
+        yield store_app(github)
 
 
 def new_key() -> str:

@@ -71,7 +71,8 @@ def permissions(facts: Facts) -> Iterator[Line]:
         yield warning(name, "Not known: GitHub does not answer the App.", "Mend the lines above.")
         return
     needed = [each for each in Installation.NEEDED_PERMISSIONS if each not in facts.app.permissions]
-    events = [each for each in NEEDED_EVENTS if each not in facts.app.events]
+    wanted = NEEDED_EVENTS if facts.has_webhook else ()
+    events = [each for each in wanted if each not in facts.app.events]
     where = f"Add them to the App: {_app_page(facts)}, Permissions & events."
     if needed:
         yield bad(name, f"The App does not ask for: {', '.join(needed)}.", where)
@@ -88,7 +89,23 @@ def permissions(facts: Facts) -> Iterator[Line]:
             )
 
 
-def webhook_address(facts: Facts) -> Line:
+def webhook(facts: Facts) -> Iterator[Line]:
+    """Where GitHub delivers, what arrives, and the secret; or that the App does without."""
+    if facts.has_webhook:
+        yield _webhook_address(facts)
+        yield _arrivals(facts)
+        yield _webhook_secret(facts)
+    elif facts.heard.refused or _latest_failure(facts):
+        yield bad(
+            "Webhook",
+            "GitHub delivers, and this server knows no secret: nothing is taken in.",
+            _set_secret(facts),
+        )
+    else:
+        yield good("Webhook", "The App does without one: pushes are found by the timer.")
+
+
+def _webhook_address(facts: Facts) -> Line:
     name, ours = "Webhook address", f"{facts.public_url}{WEBHOOK_PATH}"
     if isinstance(facts.hook, GitHubError):
         return warning(name, f"Not known. {facts.hook}", "Mend the lines above.")
@@ -119,7 +136,7 @@ def webhook_address(facts: Facts) -> Line:
     return good(name, f"GitHub delivers to {ours}.")
 
 
-def webhook_arrivals(facts: Facts) -> Line:
+def _arrivals(facts: Facts) -> Line:
     name, heard = "Deliveries", facts.heard
     failed = _latest_failure(facts)
     if failed and failed.status_code == REFUSED_FORM:
@@ -146,13 +163,8 @@ def webhook_arrivals(facts: Facts) -> Line:
     return good(name, f"The last one arrived at {_at(heard.last)}{ping}.")
 
 
-def webhook_secret(facts: Facts) -> Line:
-    name, heard = "Webhook secret", facts.heard
-    set_it = "Set the same secret on the App's page and " + _place(
-        facts, "as GITHUB_APP_WEBHOOK_SECRET."
-    )
-    if not facts.has_webhook:
-        return warning(name, "None is known here: no delivery is taken in.", set_it)
+def _webhook_secret(facts: Facts) -> Line:
+    name, heard, set_it = "Webhook secret", facts.heard, _set_secret(facts)
     if heard.refused and heard.refused_since:
         return bad(
             name,
@@ -167,6 +179,11 @@ def webhook_secret(facts: Facts) -> Line:
     if heard.last is None:
         return warning(name, "Not shown yet: nothing has arrived.", "Push something, look again.")
     return good(name, "The last delivery was signed with it.")
+
+
+def _set_secret(facts: Facts) -> str:
+    where = _place(facts, "as GITHUB_APP_WEBHOOK_SECRET.")
+    return f"Set the same secret on the App's page and {where}"
 
 
 def _latest_failure(facts: Facts) -> DeliveryFacts | None:
