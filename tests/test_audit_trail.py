@@ -1,6 +1,7 @@
 """What is written to the audit log, once: not even SQL changes it by accident."""
 
 import pytest
+from django.core.cache import cache
 from django.db import IntegrityError, connection, transaction
 from django.test import Client
 
@@ -117,6 +118,24 @@ def test_somebody_elses_installation_is_refused_and_written_down(
     assert Repository.objects.count() == 0
     asked = f"repository {repository} of installation {number}"
     assert written()[1:] == [("evil", "Mallory", "was refused", asked)]
+
+
+def test_what_a_role_does_not_allow_is_written_down_once_an_hour(
+    linus: User, synced: Repository, browser_of: Browser
+) -> None:
+    cache.clear()
+    client, before = browser_of(linus), len(written())
+    assert client.get("/acme/delete").status_code == 403
+    assert len(written()) == before
+    for address in ("/acme/delete", "/acme/delete", "/acme/settings"):
+        assert client.post(address, {"name": "acme"}).status_code == 403
+    assert written()[before:] == [
+        ("acme", "Linus T", "was refused", "workspace delete"),
+        ("acme", "Linus T", "was refused", "workspace settings"),
+    ]
+    assert AuditEvent.objects.order_by("-id")[1].details == {
+        "why": "Only owners delete a workspace."
+    }
 
 
 def test_the_end_of_a_connection_is_written_down_once(ada: User, synced: Repository) -> None:

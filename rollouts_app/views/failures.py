@@ -1,11 +1,16 @@
 """Error pages: what happened, why, what to do next."""
 
 from django.conf import settings
+from django.contrib.auth import get_user
 from django.contrib.auth.decorators import login_not_required
+from django.core.cache import cache
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
 
+from rollouts_app import audit
+
+ONE_HOUR = 3600
 GENERAL_REFUSAL = "Your role in this workspace does not allow it. Owners and admins may do it."
 
 
@@ -19,8 +24,26 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
 @login_not_required
 def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
     """403: the sentence that came with the refusal, or a general one."""
-    context = {"reason": str(exception) or GENERAL_REFUSAL}
+    reason = str(exception) or GENERAL_REFUSAL
+    _note_refusal(request, reason)
+    context = {"reason": reason}
     return render(request, "403.html", context, status=403)
+
+
+def _note_refusal(request: HttpRequest, reason: str) -> None:
+    """Write down that a member tried what their role does not allow, once an hour for each deed.
+
+    Who only looks where they may not has tried nothing.
+    """
+    workspace, match = getattr(request, "workspace", None), request.resolver_match
+    if request.method != "POST" or workspace is None or match is None:
+        return
+    user, name = get_user(request), str(match.url_name)
+    if user.is_authenticated and cache.add(
+        f"refused-{workspace.pk}-{user.pk}-{name}", "", timeout=ONE_HOUR
+    ):
+        tried = name.replace("-", " ")
+        audit.record(user, audit.Deed.WAS_REFUSED, tried, workspace=workspace, why=reason)
 
 
 @login_not_required
