@@ -15,6 +15,7 @@ from rollouts_app.templatetags.rollouts import exact
 from tests.audit import LOG, deeds, opened
 from tests.conftest import counted_queries
 from tests.history import cells
+from tests.pages import page_of
 
 pytestmark = pytest.mark.django_db
 
@@ -119,6 +120,15 @@ def test_it_is_filtered_by_deed_and_person(ada: User, linus: User, acme: Workspa
     assert people == ["Everybody", "Ada Lovelace (ada)", "Linus T (linus)"]
     assert page.texts(".//select[@id='deed']/option[@selected]") == ["Left"]
     assert page.links()["Download CSV"] == "?deed=left&person=&format=csv"
+
+
+def test_the_file_has_what_the_filters_left_on_the_page(ada: User, acme: Workspace) -> None:
+    client = Client()
+    client.force_login(ada)
+    headers = {"HX-Request": "true", "HX-Target": "log", "HX-Trigger": "filters"}
+    part = client.get(LOG, {"deed": "left", "person": ""}, headers=headers)
+    assert page_of(part).links()["Download CSV"] == "?deed=left&person=&format=csv"
+    assert part.headers["HX-Replace-Url"] == f"{LOG}?deed=left"
 
 
 def test_it_says_when_there_is_nothing(ada: User, acme: Workspace) -> None:
