@@ -35,6 +35,9 @@ def test_disconnect_reconnect_and_delete_by_keyboard(
 ) -> None:
     keep_user_token(ada.github_id or 0, github.user_token("ada"))
     enter(page, live_server.url, ada)
+    for address in ("/acme/audit", "/acme/integrations/git/permissions"):
+        page.goto(f"{live_server.url}{address}")
+        has_no_barriers(page)
     page.goto(f"{live_server.url}/acme/integrations/git")
 
     open_menu(page, "Disconnect…")
