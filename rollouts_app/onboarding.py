@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 from django.db import IntegrityError, transaction
 
 from rollouts_app import audit
+from rollouts_app.addresses import is_loopback
 from rollouts_app.models import Membership, User, Workspace
 from rollouts_app.refusals import NotPossible
 
@@ -35,3 +36,18 @@ def clone_commands(github_url: str, full_name: str) -> dict[str, str]:
         "SSH": f"git clone {quote(f'git@{address.hostname}:{full_name}.git')}",
         "GitHub CLI": f"gh repo clone {quote(repository)}",
     }
+
+
+def cli_address(public_url: str) -> str:
+    """The lines of a shell that point the osmosis command at this server."""
+    lines = [f"export OSMOSIS_PLATFORM_URL={quote(public_url)}"]
+    if is_insecure(public_url):
+        lines.append("export OSMOSIS_ALLOW_INSECURE_PLATFORM_URL=1")
+    return "\n".join(lines)
+
+
+def is_insecure(public_url: str) -> bool:
+    """Whether the osmosis command refuses the address until told not to: without TLS, and not on
+    the same machine.
+    """
+    return urlsplit(public_url).scheme == "http" and not is_loopback(public_url)

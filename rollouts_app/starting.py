@@ -13,6 +13,8 @@ from rollouts_app.models import Repository, User, Workspace
 from rollouts_app.refusals import NotPossible, SignInAgain
 
 PERMISSION = "administration"
+# What GitHub says of a name that is taken.
+TAKEN = "already exists"
 # A press that comes while another one is at work does nothing, in seconds.
 ONE_AT_A_TIME = 60
 # GitHub lists a new repository to the App a moment after it was created, in seconds.
@@ -58,9 +60,14 @@ def _create(
     except Denied as refusal:
         if refusal.cause == Cause.CREDENTIALS:
             raise SignInAgain from refusal
+        if TAKEN in str(refusal).lower():
+            raise NotPossible(
+                f"{owner}/{name} exists on GitHub already. Choose another name, or connect it: it "
+                "is in the list once the App may read it."
+            ) from refusal
         raise NotPossible(
-            f"GitHub did not create {owner}/{name}: the name may be taken, or you may not create "
-            f"repositories there. {refusal}"
+            f"GitHub did not create {owner}/{name}. You may not be allowed to create repositories "
+            f"there: ask an owner of {owner}. {refusal}"
         ) from refusal
     except Gone as refusal:
         raise NotPossible(

@@ -9,6 +9,7 @@ from tests.pages import Page, text_of
 
 HTMX = {"HX-Request": "true"}
 AT_ACME = "/onboarding?workspace=acme"
+DISMISS = "/acme/setup-steps"
 CONNECT = "/acme/integrations/git/repository"
 
 

@@ -190,7 +190,7 @@ def test_it_does_not_ask_for_requests_at_every_look(
 def test_nobody_has_to_go_on_waiting(linus_at_own: Client, github: GitHubEmulator) -> None:
     ask_owners(linus_at_own, github)
     page = page_of(linus_at_own.post("/own/integrations/git/request/drop", follow=True))
-    assert page.text(".//main//button") == "Connect GitHub"
+    assert page.text(".//main//ol//button") == "Connect GitHub"
     ask_owners(linus_at_own, github)
     assert InstallationRequest.objects.open().count() == 1
 

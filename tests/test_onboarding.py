@@ -10,7 +10,7 @@ from rollouts_app.models import Membership, Repository, User, Workspace
 from rollouts_app.sync import engine
 from tests.conftest import FILES, Browser
 from tests.github_emulator import GitHubEmulator
-from tests.onboarding import AT_ACME, CONNECT, HTMX, at_github, messages_of, steps
+from tests.onboarding import AT_ACME, CONNECT, DISMISS, HTMX, at_github, messages_of, steps
 from tests.pages import page_of
 
 pytestmark = pytest.mark.django_db
@@ -76,8 +76,8 @@ def test_it_goes_all_the_way(
     client = browser_of(ada)
     client.post("/onboarding/workspace", {"slug": "team"})
     page = page_of(client.get("/onboarding"))
-    assert page.text(".//main//button") == "Connect GitHub"
-    [install] = page.actions()
+    assert page.text(".//main//ol//button") == "Connect GitHub"
+    install, _dismiss = page.actions()
     back = at_github(github, "ada", client.post(install).headers["Location"], "acme")
     address = client.get(back).headers["Location"]
     assert address == "/onboarding?workspace=team"
@@ -133,7 +133,7 @@ def test_it_says_what_keeps_the_first_sync(
     assert page.text(".//*[@class='notice danger']//strong") == (
         "Sync is blocked: GitHub refuses the App access to acme/agents."
     )
-    assert page.actions() == ["/acme/integrations/git/sync-now"]
+    assert page.actions() == ["/acme/integrations/git/sync-now", DISMISS]
     assert page.one(".//main//input[@name='next']").get("value") == AT_ACME
     trouble.end()
     answer = client.post("/acme/integrations/git/sync-now", {"next": AT_ACME})

@@ -7,7 +7,7 @@ from django.test import Client
 from rollouts_app.models import Installation, Repository, User, Workspace
 from tests.conftest import Browser
 from tests.github_emulator import GitHubEmulator
-from tests.onboarding import AT_ACME, CONNECT, messages_of, steps
+from tests.onboarding import AT_ACME, CONNECT, DISMISS, messages_of, steps
 from tests.pages import page_of
 from tests.sign_in import sign_in
 
@@ -28,7 +28,7 @@ def test_it_lists_what_one_may_choose_by_account(
     page = page_of(browser_of(ada).get(AT_ACME))
     assert page.texts(".//legend") == ["Repositories of acme", "Repositories of ada"]
     assert page.texts(".//label") == ["Private acme/agents", "acme/Bots", "Private ada/own"]
-    assert page.texts(".//main//button") == [
+    assert page.texts(".//main//ol//button") == [
         "Find",
         "Connect repository",
         "Connect another account",
@@ -65,7 +65,7 @@ def test_it_says_that_the_app_is_suspended_somewhere(
     assert "The App is suspended here. An owner of acme can unsuspend it on GitHub." in (
         page.texts(".//fieldset/p[@class='box-body muted']")
     )
-    assert page.texts(".//main//button") == ["Find", "Connect another account"]
+    assert page.texts(".//main//ol//button") == ["Find", "Connect another account"]
 
 
 def test_it_offers_no_repository_that_has_a_workspace(
@@ -127,7 +127,7 @@ def test_it_asks_to_sign_in_again_when_the_token_is_gone(
     client.post("/onboarding/workspace", {"slug": "acme"})
     cache.delete(f"user-token-{ada.github_id}")
     page = page_of(client.get(AT_ACME))
-    assert page.actions() == ["/accounts/github/login/"]
+    assert page.actions() == ["/accounts/github/login/", DISMISS]
     assert page.one(".//li[@class='open']//input[@name='next']").get("value") == AT_ACME
     message = client.post(CONNECT, {"choice": "1:1"}, follow=True)
     assert messages_of(page_of(message)) == [
@@ -143,7 +143,7 @@ def test_a_token_that_github_revoked_means_signing_in_again(
 ) -> None:
     client = browser_of(ada)
     github.expire_tokens()
-    assert page_of(client.get(AT_ACME)).actions() == ["/accounts/github/login/"]
+    assert page_of(client.get(AT_ACME)).actions() == ["/accounts/github/login/", DISMISS]
 
 
 def test_it_says_when_github_does_not_answer(
@@ -166,7 +166,7 @@ def test_members_are_told_whom_to_ask(
         "Owners and admins connect the repository. Ask one of them: Ada Lovelace."
     )
     assert steps(page) == ["open: Clone"]
-    assert page.actions() == []
+    assert page.actions() == [DISMISS]
     assert client.post(INSTALL).status_code == 403
     assert client.post(CONNECT, {"choice": "1:1"}).status_code == 403
     assert [path for _, path in github.requests if path.startswith("/api/")] == []

@@ -10,7 +10,7 @@ from rollouts_app.sync import engine
 from tests.conftest import Browser
 from tests.connection import HOME, address, press
 from tests.github_emulator import GitHubEmulator
-from tests.onboarding import AT_ACME, messages_of
+from tests.onboarding import AT_ACME, DISMISS, messages_of
 from tests.pages import page_of
 from tests.syncing import NAME, names_on
 
@@ -76,7 +76,7 @@ def test_it_asks_to_sign_in_again_before_it_returns(
     assert messages_of(page) == [
         f"Sign in with GitHub again, then choose {NAME}: what is kept of it returns."
     ]
-    assert page.actions() == ["/accounts/github/login/"]
+    assert page.actions() == ["/accounts/github/login/", DISMISS]
 
 
 @pytest.mark.usefixtures("empty_queue")

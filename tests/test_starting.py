@@ -98,7 +98,22 @@ def test_it_says_that_a_name_is_taken(
 ) -> None:
     github.create_repository("acme/rollouts")
     [message] = messages_of(create(browser_of(ada), number))
-    assert message.startswith("GitHub did not create acme/rollouts: the name may be taken, or")
+    assert message == (
+        "acme/rollouts exists on GitHub already. Choose another name, or connect it: it is in the "
+        "list once the App may read it."
+    )
+
+
+def test_it_says_who_may_let_somebody_create_repositories(
+    linus: User, browser_of: Browser, acme: Workspace, github: GitHubEmulator, number: int
+) -> None:
+    acme.memberships.filter(user=linus).update(role="admin")
+    [message] = messages_of(create(browser_of(linus), number))
+    assert message.startswith(
+        "GitHub did not create acme/rollouts. You may not be allowed to create repositories there: "
+        "ask an owner of acme. GitHub answered 403"
+    )
+    assert github.state.repository("acme/rollouts") is None
 
 
 def test_it_says_that_the_template_is_away(

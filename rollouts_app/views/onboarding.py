@@ -4,7 +4,6 @@ Resumable: each step is read from live state, but for those that only the person
 """
 
 from dataclasses import dataclass
-from shlex import quote
 from typing import Any
 
 from django.conf import settings
@@ -119,6 +118,7 @@ def _steps(
         "may_create_workspaces": membership or policy.may_create_workspaces(request.user),
         "repository": None if is_kept_out else repository,
         "is_kept_out": is_kept_out,
+        "is_refused": is_kept_out and membership is not None and membership.may_read is False,
         "has_cli": checklist.has_cli(),
         "github_url": settings.GITHUB_URL,
         "checklist": checklist_of(membership),
@@ -177,7 +177,8 @@ def _clone(repository: Repository) -> dict[str, Any]:
     return {
         "clone_commands": flow.clone_commands(settings.GITHUB_URL, repository.full_name),
         "folder": repository.full_name.partition("/")[2],
-        "cli_address": f"export OSMOSIS_PLATFORM_URL={quote(settings.PUBLIC_URL)}",
+        "cli_address": flow.cli_address(settings.PUBLIC_URL),
+        "is_insecure": flow.is_insecure(settings.PUBLIC_URL),
     }
 
 
