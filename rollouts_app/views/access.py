@@ -63,14 +63,24 @@ def workspace_page(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpR
 
     Members whom GitHub does not let read a private repository are told so instead.
     """
+    return people_page(_for_readers(view))
 
+
+def connection_page(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+    """A page for owners and admins that names the connected repository: not for whom GitHub does
+    not let read it either.
+    """
+    return manager_page(_for_readers(view))
+
+
+def _for_readers(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
     @wraps(view)
     def wrapper(request: WorkspaceRequest, **kwargs: Any) -> HttpResponseBase:
         if request.workspace.repository and not request.shown_repository:
             return _kept_out(request)
         return view(request, **kwargs)
 
-    return people_page(wrapper)
+    return wrapper
 
 
 def people_page(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:

@@ -15,7 +15,7 @@ from rollouts_app.errors import GitHubError
 from rollouts_app.forms import DeletionForm, DisconnectForm
 from rollouts_app.models import Repository
 from rollouts_app.refusals import NotPossible, SignInAgain
-from rollouts_app.views.access import WorkspaceRequest, manager_page
+from rollouts_app.views.access import WorkspaceRequest, connection_page, manager_page
 from rollouts_app.views.fragments import page, part_asked, wants_part
 
 # Where htmx puts an answer → the part that belongs there.
@@ -24,7 +24,7 @@ KEPT = "Its rollouts and history are kept, inactive, until it is reactivated."
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@manager_page
+@connection_page
 def disconnect(request: WorkspaceRequest, repository_id: int) -> HttpResponse:
     """Ask, then take the connected repository off the workspace; `?then=choose` another one."""
     repository = request.workspace.repositories.connected().filter(pk=repository_id).first()
@@ -44,7 +44,7 @@ def disconnect(request: WorkspaceRequest, repository_id: int) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@manager_page
+@connection_page
 def deactivate(request: WorkspaceRequest, repository_id: int) -> HttpResponse:
     """Ask, then let the repository rest: no longer synced, its rollouts inactive and kept."""
     repository = request.workspace.repositories.connected().filter(pk=repository_id).first()

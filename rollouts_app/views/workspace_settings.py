@@ -87,6 +87,9 @@ def _what_goes(request: WorkspaceRequest) -> str:
     workspace = request.workspace
     people = workspace.memberships.count()
     names = sorted(workspace.repositories.values_list("full_name", flat=True))
+    if workspace.repository and not request.shown_repository:
+        # GitHub does not let this owner know what they are called.
+        names = ["its repositories"]
     stored = f"all rollouts and history of {', '.join(names)}, " if names else ""
     return (
         f"Deleted for good: {stored}the access of {people} "
