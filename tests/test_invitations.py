@@ -128,8 +128,10 @@ def test_one_that_is_no_good_says_why(
 
 
 def test_an_unknown_link_says_what_may_have_happened(mallory: User) -> None:
-    for client in (Client(), signed_in(mallory)):
-        assert says(client, "/invitations/x%00y%ff", 404) == "This invitation link leads nowhere"
+    for client, onward in ((Client(), "Sign in"), (signed_in(mallory), "Go to the start page")):
+        page = page_of(client.get("/invitations/x%00y%ff"), 404)
+        assert page.text(".//main//h1") == "This invitation link leads nowhere"
+        assert page.texts(".//main//a") == [onward]
 
 
 def test_resending_ends_the_link_before(client: Client, acme: Workspace, mallory: User) -> None:
