@@ -237,7 +237,7 @@ def test_it_reads_a_config() -> None:
         b'dataset = "d"\n[secrets]\nrequired = []\n[advanced]\nn = 1\nsince = 2026-05-01\n'
         b"at = 10:00:00\nmost = inf\nno = nan\nhuge = 0xffffffffffffffffffff\n",
     )
-    assert (contents.kind, contents.rollout, contents.problems) == ("eval", "maths", ())
+    assert (contents.kind, contents.rollout_name, contents.problems) == ("eval", "maths", ())
     assert contents.parsed == {
         "experiment": {
             "rollout": "maths",
@@ -278,7 +278,7 @@ def test_it_tells_what_is_wrong_with_a_config(
 ) -> None:
     contents = read_config(CONFIG, content)
     assert (contents.problems[0].id, contents.problems[0].line) == problem
-    assert contents.rollout == ""
+    assert contents.rollout_name == ""
 
 
 def test_deep_values_are_cut_off() -> None:

@@ -154,14 +154,41 @@ def test_of_very_many_the_first_are_told() -> None:
     )
 
 
-def test_it_tells_of_configs_whose_rollout_is_missing() -> None:
-    configs = {PATHS["eval"]: "maths", "configs/eval/b.toml": "nothing", "configs/eval/c.toml": ""}
-    assert combination_problems({"maths", "other"}, configs) == (
+def test_it_tells_of_configs_whose_rollout_or_entrypoint_is_missing() -> None:
+    """At the lines that name them."""
+    texts = {
+        PATHS["eval"]: EVAL,
+        "configs/eval/b.toml": EVAL.replace('rollout = "maths"', 'rollout = "nothing"'),
+        "configs/eval/c.toml": EVAL.replace('rollout = "maths"', ""),
+        "configs/eval/d.toml": EVAL.replace('"main.py"', '"./src//run.py"'),
+    }
+    configs = {path: read_config(path, text.encode()) for path, text in texts.items()}
+    assert {config.entrypoint for config in configs.values()} == {"main.py", "src/run.py"}
+    assert combination_problems({"maths", "other"}, configs, ["configs/eval/d.toml"]) == (
         Problem(
             "config-names-missing-rollout",
             "error",
             "configs/eval/b.toml is for a rollout that is not there: rollouts/nothing.",
             "Correct the name in [experiment], or push the rollout's directory.",
             "configs/eval/b.toml",
+            2,
+        ),
+        Problem(
+            "config-entrypoint-missing",
+            "error",
+            "configs/eval/d.toml has an entrypoint that is no file: rollouts/maths/src/run.py.",
+            "Correct entrypoint in [experiment], or push the file.",
+            "configs/eval/d.toml",
+            3,
+            rollout="maths",
         ),
     )
+
+
+@pytest.mark.parametrize("entrypoint", ["/etc/passwd", "../other/main.py", "a/../../b.py", ".."])
+def test_an_entrypoint_lies_within_the_rollout(entrypoint: str) -> None:
+    text = EVAL.replace('"main.py"', f'"{entrypoint}"')
+    [problem] = problems("eval", text)
+    assert (problem.id, problem.line) == ("config-entrypoint-outside", 3)
+    assert problem.sentence.endswith(f"outside the rollout's directory: {entrypoint}.")
+    assert read_config(PATHS["eval"], text.encode()).entrypoint == ""

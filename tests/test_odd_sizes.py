@@ -179,7 +179,7 @@ def test_few_values_are_kept_of_a_config_with_many() -> None:
     many = "\n".join(f"k{number} = 'x{number}'" for number in range(3_000))
     text = f"{many}\n[experiment]\nrollout = 'maths'\nmodel_path = 'm'\nlong = '{'x' * 20_000}'\n"
     contents = read_config("configs/eval/maths.toml", text.encode())
-    assert (contents.rollout, len(contents.problems)) == ("maths", 20)
+    assert (contents.rollout_name, len(contents.problems)) == ("maths", 20)
     assert contents.parsed == {"experiment": {"rollout": "maths", "model_path": "m"}}
 
 
@@ -229,7 +229,8 @@ def test_the_first_rollouts_are_kept_of_too_many() -> None:
 
 
 def test_many_configs_whose_rollouts_are_missing_are_counted() -> None:
-    problems = combination_problems([], {f"configs/eval/{n:03}.toml": "x" for n in range(150)})
+    config = read_config("configs/eval/a.toml", b'[experiment]\nrollout = "x"\n')
+    problems = combination_problems([], {f"configs/eval/{n:03}.toml": config for n in range(150)})
     assert [problem.path for problem in problems[:100]][::99] == [
         "configs/eval/000.toml",
         "configs/eval/099.toml",

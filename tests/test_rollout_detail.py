@@ -57,7 +57,8 @@ def test_it_lists_the_configs_that_name_it(
 def test_it_says_when_no_config_names_it(synced: Repository, ada: User) -> None:
     page = seen_by(ada, "/acme/rollouts/search")
     assert page.text(".//p[@class='box-body muted']") == (
-        "No config under configs/eval/ or configs/training/ names this rollout."
+        "No config under configs/eval/ or configs/training/ names search."
+        ' To run it, push a config with rollout = "search" in [experiment].'
     )
 
 

@@ -142,7 +142,7 @@ def test_one_notice_tells_of_configs_that_belong_to_no_rollout(
     )
     blob = f"{github.url}/acme/agents/blob/{commit}"
     assert [link.get("href") for link in notice.iter("a")] == [
-        f"{blob}/configs/eval/chess.toml",
+        f"{blob}/configs/eval/chess.toml?plain=1#L2",
         f"{blob}/configs/training/broken.toml?plain=1#L1",
     ]
     assert badges(page) == {}

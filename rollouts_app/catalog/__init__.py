@@ -5,7 +5,6 @@ imported. What is broken becomes a `Problem` of its rollout or config, never an 
 comes out can be stored in PostgreSQL: no NUL, no lone surrogates, only what JSON knows.
 """
 
-from rollouts_app.catalog.checks import DEFAULTS
 from rollouts_app.catalog.configs import ConfigContents, combination_problems, read_config
 from rollouts_app.catalog.entries import (
     Entry,
@@ -15,7 +14,15 @@ from rollouts_app.catalog.entries import (
     wanted_configs,
     wanted_files,
 )
-from rollouts_app.catalog.oddities import directory_in, is_tree, no_directory, too_many, too_wide
+from rollouts_app.catalog.oddities import (
+    directory_in,
+    is_tree,
+    no_directory,
+    too_many,
+    too_wide,
+    without_config,
+)
+from rollouts_app.catalog.parameters import DEFAULTS
 from rollouts_app.catalog.problems import Problem, Severity
 from rollouts_app.catalog.rollouts import RolloutContents, read_rollout
 from rollouts_app.catalog.text import json_safe, printable, storable
@@ -48,4 +55,5 @@ __all__ = [
     "too_wide",
     "wanted_configs",
     "wanted_files",
+    "without_config",
 ]

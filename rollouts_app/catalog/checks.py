@@ -3,109 +3,24 @@
 Structure is what the command refuses; types are what it hands on and the platform then refuses.
 """
 
+import posixpath
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from itertools import chain, islice
-from typing import Any, Literal
+from typing import Any
 
+from rollouts_app.catalog.limits import LONGEST_PATH, LONGEST_VALUE
+from rollouts_app.catalog.parameters import EXPERIMENT, NEEDED, SECTIONS, Kind, Rule
 from rollouts_app.catalog.problems import Problem
-from rollouts_app.catalog.text import printable
+from rollouts_app.catalog.text import printable, shortened
 from rollouts_app.catalog.toml import Document
 
-Kind = Literal["eval", "training"]
 ENV_NAME = re.compile(r"[A-Z_][A-Z0-9_]*")
 SECRET_NAME = re.compile(r"[A-Z][A-Z0-9_]*")
-COMMIT = re.compile(r"[0-9A-Fa-f]{7,40}")
 RESERVED_PREFIX = "_OSMOSIS_"
 MOST_PROBLEMS = 20
-
-
-@dataclass(frozen=True)
-class Rule:
-    """What a key may hold: in words, and whether a value is of it."""
-
-    words: str
-    fits: Callable[[Any], bool]
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _is_whole(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-TEXT = Rule("a text in quotes", lambda value: isinstance(value, str) and value != "")
-NUMBER = Rule("a number", _is_number)
-WHOLE = Rule("a whole number", _is_whole)
-POSITIVE = Rule("a whole number above 0", lambda value: _is_whole(value) and value > 0)
-
-EXPERIMENT = {
-    "rollout": TEXT,
-    "entrypoint": TEXT,
-    "model_path": TEXT,
-    "dataset": TEXT,
-    "branch": Rule(
-        "a branch name in quotes, without spaces",
-        lambda value: isinstance(value, str) and re.fullmatch(r"\S+", value) is not None,
-    ),
-    "commit_sha": Rule(
-        "7 to 40 hexadecimal digits in quotes",
-        lambda value: isinstance(value, str) and COMMIT.fullmatch(value) is not None,
-    ),
-}
-NEEDED = ("rollout", "entrypoint", "model_path", "dataset")
-SECONDS = {"agent_workflow_timeout_s": NUMBER, "grader_timeout_s": NUMBER}
-SECTIONS: dict[Kind, dict[str, dict[str, Rule]]] = {
-    "eval": {
-        "evaluation": {
-            "limit": WHOLE,
-            "n": POSITIVE,
-            "batch_size": WHOLE,
-            "pass_threshold": NUMBER,
-            **SECONDS,
-        },
-    },
-    "training": {
-        "training": {
-            "lr": NUMBER,
-            "total_epochs": WHOLE,
-            "n_samples_per_prompt": WHOLE,
-            "rollout_batch_size": WHOLE,
-            "max_prompt_length": WHOLE,
-            "max_response_length": WHOLE,
-            **SECONDS,
-        },
-        "sampling": {"rollout_temperature": NUMBER, "rollout_top_p": NUMBER},
-        "checkpoints": {"eval_interval": WHOLE, "checkpoint_save_freq": WHOLE},
-    },
-}
-# What the platform takes where a config says nothing.
-DEFAULTS: dict[str, dict[str, Any]] = {
-    "evaluation": {
-        "limit": "all rows",
-        "n": 1,
-        "batch_size": 1,
-        "pass_threshold": 1.0,
-        "agent_workflow_timeout_s": 450,
-        "grader_timeout_s": 150,
-    },
-    "training": {
-        "lr": 1e-5,
-        "total_epochs": 1,
-        "n_samples_per_prompt": 8,
-        "rollout_batch_size": 32,
-        "max_prompt_length": 8192,
-        "max_response_length": 8192,
-        "agent_workflow_timeout_s": 450,
-        "grader_timeout_s": 150,
-    },
-    "sampling": {"rollout_temperature": 1.0, "rollout_top_p": 1.0},
-    "checkpoints": {"eval_interval": 10, "checkpoint_save_freq": 20},
-}
+# Their keys are not listed.
 FREE = {"advanced", "env", "secrets"}
 
 
@@ -162,6 +77,30 @@ def _experiment(document: Document) -> Iterator[Problem]:
             document.line_of("experiment", "commit_sha"),
         )
     yield from _rollout_name(document, section)
+    yield from _entrypoint(document, section)
+
+
+def path_within(entrypoint: str) -> str:
+    """An entrypoint as a path from the rollout's directory; empty where it leads out of it.
+
+    What is too long to be a path counts as none.
+    """
+    path = posixpath.normpath(entrypoint) if entrypoint else ""
+    leads_out = path.startswith("/") or path.split("/")[0] == ".."
+    return "" if leads_out or len(path) > LONGEST_PATH else path
+
+
+def _entrypoint(document: Document, section: Mapping[str, Any]) -> Iterator[Problem]:
+    entrypoint = section.get("entrypoint")
+    if isinstance(entrypoint, str) and entrypoint and not path_within(entrypoint):
+        yield _problem(
+            document,
+            "config-entrypoint-outside",
+            "has an entrypoint outside the rollout's directory:"
+            f" {printable(shortened(entrypoint, LONGEST_VALUE))}",
+            "Write its path from there, such as main.py.",
+            document.line_of("experiment", "entrypoint"),
+        )
 
 
 def _rollout_name(document: Document, section: Mapping[str, Any]) -> Iterator[Problem]:

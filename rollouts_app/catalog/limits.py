@@ -25,6 +25,7 @@ SMALLEST_INT, LARGEST_INT = -(2**63), 2**63 - 1
 LONGEST_README = 200_000
 LONGEST_DESCRIPTION = 200
 LONGEST_VALUE = 500  # of name, version and the like
+LONGEST_PATH = 1_000  # of an entrypoint; longer ones are not looked for
 MOST_VALUES = 200  # dependencies, tags
 # Where the description is looked for when pyproject.toml has none.
 SEARCHED_FOR_A_SENTENCE = 20_000

@@ -3,6 +3,7 @@
 A path that ends with a slash is that of a directory.
 """
 
+import json
 import re
 from collections.abc import Iterable
 
@@ -100,6 +101,17 @@ def directory_problems(name: str, wanted: WantedFiles) -> list[Problem]:
             )
         )
     return found
+
+
+def without_config(name: str) -> Problem:
+    """A rollout that no config of its branch names."""
+    return Problem(
+        "rollout-without-config",
+        "note",
+        f"No config under configs/eval/ or configs/training/ names {printable(name)}.",
+        f"To run it, push a config with rollout = {json.dumps(name)} in [experiment].",
+        f"rollouts/{name}/",
+    )
 
 
 def too_wide(path: str, severity: Severity = "warning") -> Problem:

@@ -12,7 +12,8 @@ class Problem:
 
     `id` names the check, `sentence` says what is wrong, `remedy` what to do; `path` is the file
     from the repository's root, `line` counts from 1 and is None where no line is to blame. `count`
-    is how many things it stands for, where they are too many to be told one by one.
+    is how many things it stands for, where they are too many to be told one by one. `rollout` is
+    whose problem it is, where neither the rollout's contents nor a config's tell.
     """
 
     id: str
@@ -22,3 +23,4 @@ class Problem:
     path: str
     line: int | None = None
     count: int = 1
+    rollout: str = ""

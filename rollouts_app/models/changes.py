@@ -6,7 +6,9 @@ from typing import Any
 
 from django.db.models import Exists, F, Func, IntegerField, OuterRef
 
-from rollouts_app.models.catalogs import Catalog, ConfigVersion, RolloutVersion, ids_in
+from rollouts_app.models.catalogs import Catalog, ids_in
+from rollouts_app.models.configs import ConfigVersion
+from rollouts_app.models.versions import RolloutVersion
 
 Problem = dict[str, Any]
 

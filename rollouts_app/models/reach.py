@@ -6,8 +6,10 @@ True only while no sync of the repository runs: one writes contents before anyth
 from django.db.models import Exists, F, Func, OuterRef, Q, QuerySet
 
 from rollouts_app.models.branches import Branch
-from rollouts_app.models.catalogs import Catalog, ConfigVersion, RolloutVersion
+from rollouts_app.models.catalogs import Catalog
+from rollouts_app.models.configs import ConfigVersion
 from rollouts_app.models.syncs import SyncRun
+from rollouts_app.models.versions import RolloutVersion
 
 
 def unreached_catalogs(repository_id: int) -> QuerySet[Catalog, int]:

@@ -46,7 +46,7 @@ def read_catalogs(
     if new:
         contents = _list(store, new)
         _write_contents(store, repository, contents.values())
-        write_catalogs(repository, contents)
+        write_catalogs(store, repository, contents)
         catalogs |= _known_catalogs(repository, new)
     return {commit: ReadCommit(facts[commit], catalogs[pairs[commit]]) for commit in facts}
 

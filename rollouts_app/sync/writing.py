@@ -1,6 +1,6 @@
 """Rows from what was read, in bulk: COPY for contents, one UPDATE for all branches of a chunk."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -11,8 +11,10 @@ from psycopg import sql
 from psycopg.types.json import Jsonb
 
 from rollouts_app import catalog
+from rollouts_app.gitstore import GitStore
 from rollouts_app.models import Catalog, ConfigVersion, Repository, Rollout, RolloutVersion, SyncRun
 from rollouts_app.models.catalogs import Key, Pair
+from rollouts_app.sync.entrypoints import Use, absent_files
 from rollouts_app.sync.plan import Move
 
 if TYPE_CHECKING:
@@ -61,10 +63,10 @@ def write_versions(repository: Repository, contents: Mapping[Key, catalog.Rollou
 
 def write_configs(repository: Repository, contents: Mapping[Key, catalog.ConfigContents]) -> None:
     """Write new config versions."""
-    columns = ["repository_id", "path", "blob_id", "parser", "kind", "rollout_name", "parsed"]
+    columns = ["repository_id", "path", "blob_id", "parser", "kind", "rollout_name", "entrypoint"]
     _copy(
         ConfigVersion,
-        [*columns, "problems", "problem_count"],
+        [*columns, "lines", "parsed", "problems", "problem_count"],
         (
             (
                 repository.pk,
@@ -72,7 +74,9 @@ def write_configs(repository: Repository, contents: Mapping[Key, catalog.ConfigC
                 blob,
                 catalog.PARSER,
                 read.kind,
-                read.rollout,
+                read.rollout_name,
+                read.entrypoint,
+                Jsonb(read.lines),
                 Jsonb(read.parsed),
                 *_problems(read.problems),
             )
@@ -81,7 +85,9 @@ def write_configs(repository: Repository, contents: Mapping[Key, catalog.ConfigC
     )
 
 
-def write_catalogs(repository: Repository, contents: Mapping[Pair, "Contents"]) -> None:
+def write_catalogs(
+    store: GitStore, repository: Repository, contents: Mapping[Pair, "Contents"]
+) -> None:
     """Write new catalogs; their rollout and config versions must have been written."""
     versions = RolloutVersion.objects.known(
         repository,
@@ -93,6 +99,9 @@ def write_catalogs(repository: Repository, contents: Mapping[Pair, "Contents"]) 
         {key for content in contents.values() for key in content.configs.ids.items()},
         catalog.PARSER,
     )
+    absent = absent_files(
+        store, {use for content in contents.values() for use in _uses(content, configs).values()}
+    )
     columns = ["repository_id", "parser", "rollouts_tree", "configs_tree", "versions", "configs"]
     created_at = now()
     _copy(
@@ -101,7 +110,7 @@ def write_catalogs(repository: Repository, contents: Mapping[Pair, "Contents"]) 
         (
             (
                 *(repository.pk, catalog.PARSER, *pair),
-                *_catalog_row(content, versions, configs),
+                *_catalog_row(content, versions, configs, absent),
                 created_at,
             )
             for pair, content in contents.items()
@@ -109,15 +118,32 @@ def write_catalogs(repository: Repository, contents: Mapping[Pair, "Contents"]) 
     )
 
 
+def _uses(content: "Contents", configs: Mapping[Key, ConfigVersion]) -> dict[str, Use]:
+    """Config path → the rollout's tree and the file in it that the config names."""
+    rollouts = content.rollouts.ids
+    named = (configs[key] for key in content.configs.ids.items())
+    return {
+        config.path: (rollouts[config.rollout_name], config.entrypoint)
+        for config in named
+        if config.entrypoint and config.rollout_name in rollouts
+    }
+
+
 def _catalog_row(
-    content: "Contents", versions: dict[Key, RolloutVersion], configs: dict[Key, ConfigVersion]
+    content: "Contents",
+    versions: Mapping[Key, RolloutVersion],
+    configs: Mapping[Key, ConfigVersion],
+    absent: Collection[Use],
 ) -> tuple[str, str, Jsonb, int]:
     held = [versions[key] for key in content.rollouts.ids.items()]
     named = [configs[key] for key in content.configs.ids.items()]
     problems = [*content.problems]
     if not content.rollouts.is_cut:
+        uses = _uses(content, configs).items() if absent else ()
         problems += catalog.combination_problems(
-            content.rollouts.ids.keys(), {config.path: config.rollout_name for config in named}
+            content.rollouts.ids.keys(),
+            {config.path: config for config in named},
+            [path for path, use in uses if use in absent],
         )
     own = sum(row.problem_count for row in held) + sum(row.problem_count for row in named)
     rows, count = _problems(problems)

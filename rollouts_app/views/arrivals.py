@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from rollouts_app.models import Branch, Repository, SyncRun
-from rollouts_app.models.catalogs import branches_holding
 from rollouts_app.models.changes import changes_between
+from rollouts_app.models.versions import branches_holding
 
 # Of the runs since the waiting began, how many are looked at.
 NEWEST_RUNS = 10

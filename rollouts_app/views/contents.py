@@ -8,7 +8,7 @@ from django.utils.safestring import SafeString
 
 from rollouts_app.catalog import DEFAULTS
 from rollouts_app.models import ConfigVersion, Repository, RolloutVersion
-from rollouts_app.models.catalogs import branches_holding
+from rollouts_app.models.versions import branches_holding
 from rollouts_app.readmes import render_readme
 from rollouts_app.views.asked import AskedBranch
 

@@ -4,14 +4,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
-from rollouts_app.models.catalogs import RolloutVersionQuerySet
+from rollouts_app.models.versions import RolloutVersionQuerySet
 from rollouts_app.views.access import WorkspaceRequest
 from rollouts_app.views.asked import AskedBranch, text_asked
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
 
-    from rollouts_app.models.catalogs import ComparedVersion
+    from rollouts_app.models.versions import ComparedVersion
 
 # A filter's value in the address → its name in the menu, and what a sentence says of it.
 SHOWS = {

@@ -12,7 +12,7 @@ from django_htmx.http import trigger_client_event
 
 from rollouts_app import commands
 from rollouts_app.models import RolloutVersion
-from rollouts_app.models.catalogs import RolloutVersionQuerySet, branches_holding
+from rollouts_app.models.versions import RolloutVersionQuerySet, branches_holding
 from rollouts_app.views.access import WorkspaceRequest, workspace_page
 from rollouts_app.views.asked import AskedBranch, branch_asked, repository_asked
 from rollouts_app.views.contents import elsewhere, facts_of, files_of, readme_of
@@ -23,7 +23,7 @@ from rollouts_app.views.rows import config_rows, rows_of
 from rollouts_app.views.unconnected import without_repository
 
 if TYPE_CHECKING:
-    from rollouts_app.models.catalogs import ComparedVersion
+    from rollouts_app.models.versions import ComparedVersion
 
 ROLLOUTS_A_PAGE = 50
 NEAREST_NAMES = 5

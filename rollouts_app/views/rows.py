@@ -1,19 +1,22 @@
 """What stands in a rollout's row: its source, its configs, its problems, its change."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
+from rollouts_app.catalog import without_config
 from rollouts_app.models import ConfigVersion, Repository, RolloutVersion
 from rollouts_app.models.changes import Problem
 from rollouts_app.views.asked import AskedBranch
 from rollouts_app.views.contents import Parameter, parameters_of
 
 if TYPE_CHECKING:
-    from rollouts_app.models.catalogs import ComparedVersion
+    from rollouts_app.models.versions import ComparedVersion
 
 # What a kind of config is called where there is little room.
 SHORT_KINDS = {"eval": "eval", "training": "train"}
+# The worst first.
+SEVERITIES = ("error", "warning", "note")
 # Problems that belong to no rollout, on one page.
 MOST_PROBLEMS = 50
 # Those of a catalog that are about single configs; the others are about what was left out.
@@ -50,10 +53,15 @@ class RolloutRow:
         return next((p for p in self.problems if p["id"] in missing), None)
 
     @property
+    def config_problem(self) -> Problem | None:
+        """That no config names it, if none does."""
+        return next((p for p in self.problems if p["id"] == "rollout-without-config"), None)
+
+    @property
     def problems_above(self) -> list[Problem]:
-        """Those that are not told beside the README alone."""
-        beside = self.readme_problem
-        return [p for p in self.problems if p is not beside or p["severity"] != "note"]
+        """Those that are not told beside the README or among the configs alone."""
+        beside = self.readme_problem, self.config_problem
+        return [p for p in self.problems if p not in beside or p["severity"] != "note"]
 
     @property
     def errors(self) -> int:
@@ -100,7 +108,7 @@ def rows_of(asked: AskedBranch, versions: "list[ComparedVersion]") -> Rows:
     configs = list(ConfigVersion.objects.concerning(branch, names))
     rollouts = [_row(asked, version, configs) for version in versions]
     lost = [p for config in configs if config.belongs_to not in names for p in config.problems]
-    own = branch.catalog.problems
+    own = [problem for problem in branch.catalog.problems if not problem.get("rollout")]
     lost = [*(p for p in own if p["id"] in ABOUT_CONFIGS), *lost]
     # The first of each config: once that is mended, the next one shows.
     lost = list({problem["path"]: problem for problem in reversed(lost)}.values())[::-1]
@@ -166,7 +174,14 @@ def _row(
 ) -> RolloutRow:
     name = version.rollout.name
     own = [config for config in configs if config.belongs_to == name]
-    problems = [*version.problems, *(problem for config in own for problem in config.problems)]
+    held = asked.branch.catalog if asked.branch else None
+    problems = [
+        *version.problems,
+        *(problem for config in own for problem in config.problems),
+        *(p for p in (held.problems if held else []) if p.get("rollout") == name),
+        *([] if own else [asdict(without_config(name))]),
+    ]
+    problems.sort(key=lambda problem: SEVERITIES.index(problem["severity"]))
     return RolloutRow(
         version=version,
         source=_page_of(asked, f"rollouts/{name}/", version.problems),
