@@ -196,7 +196,7 @@ def test_names_that_cannot_be_kept_are_changed_and_told(
     sources = [link.get("href") for link in page.all(".//a[@class='title']")]
     assert sources == [rollouts, f"{rollouts}/maths", rollouts]
     detail = page_of(client_of(ada).get(f"/acme/rollouts/{quote('caf' + chr(92) + 'xe9')}"))
-    said, broken, *_notes = detail.texts(".//section[@aria-label='Problems']//li")
+    broken, said, *_notes = detail.texts(".//section[@aria-label='Problems']//li")
     assert said.startswith("caf\\xe9 is called otherwise in git: the name there is not UTF-8")
     assert "is not valid TOML" in broken
     links = detail.all(".//section[@aria-label='Problems']//a")

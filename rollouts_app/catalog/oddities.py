@@ -103,14 +103,14 @@ def directory_problems(name: str, wanted: WantedFiles) -> list[Problem]:
     return found
 
 
-def without_config(name: str) -> Problem:
-    """A rollout that no config of its branch names."""
+def without_config(name: str, path: str) -> Problem:
+    """A rollout, and its directory, that no config of its branch names."""
     return Problem(
         "rollout-without-config",
         "note",
         f"No config under configs/eval/ or configs/training/ names {printable(name)}.",
         f"To run it, push a config with rollout = {json.dumps(name)} in [experiment].",
-        f"rollouts/{name}/",
+        path,
     )
 
 

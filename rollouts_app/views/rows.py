@@ -127,7 +127,7 @@ def config_rows(asked: AskedBranch, configs: list[ConfigVersion]) -> list[Config
         ConfigRow(
             kind=config.kind,
             path=config.path,
-            page=_page_of(asked, config.path, config.problems),
+            page=_page(asked.repository, asked.commit, _place(config.path, config.problems)),
             model=_said(config, "model_path"),
             dataset=_said(config, "dataset"),
             parameters=parameters_of(config),
@@ -160,31 +160,30 @@ def _page(repository: Repository, commit: str, path: str, line: int | None = Non
     return repository.blob_page(commit, path, line)
 
 
-def _page_of(asked: AskedBranch, path: str, problems: Iterable[Problem]) -> str:
-    """The page of a rollout's directory or of a config; where its name was changed, of the one
-    that holds it."""
-    for problem in problems:
-        if problem["id"] == "name-changed":
-            path = problem["path"]
-    return _page(asked.repository, asked.commit, path)
+def _place(path: str, problems: Iterable[Problem]) -> str:
+    """The path of a rollout's directory or of a config; where its name was changed, of the
+    directory that holds it."""
+    changed = (problem["path"] for problem in problems if problem["id"] == "name-changed")
+    return next(changed, path)
 
 
 def _row(
     asked: AskedBranch, version: "ComparedVersion", configs: list[ConfigVersion]
 ) -> RolloutRow:
     name = version.rollout.name
+    folder = _place(f"rollouts/{name}/", version.problems)
     own = [config for config in configs if config.belongs_to == name]
     held = asked.branch.catalog if asked.branch else None
     problems = [
         *version.problems,
         *(problem for config in own for problem in config.problems),
         *(p for p in (held.problems if held else []) if p.get("rollout") == name),
-        *([] if own else [asdict(without_config(name))]),
+        *([] if own else [asdict(without_config(name, folder))]),
     ]
     problems.sort(key=lambda problem: SEVERITIES.index(problem["severity"]))
     return RolloutRow(
         version=version,
-        source=_page_of(asked, f"rollouts/{name}/", version.problems),
+        source=_page(asked.repository, asked.commit, folder),
         configs=own,
         problems=linked(asked.repository, asked.commit, problems),
         change=_change(asked, version),
