@@ -32,7 +32,7 @@ git clone -q $github/acme/agents.git
 cd agents
 git remote set-url origin https://github.com/acme/agents.git
 git remote set-url --push origin $github/acme/agents.git
-git switch -q -c "hello-$$(date +%H%M%S)"
+git switch -q -c "hello-$$(date +%H%M%S)-$$$$"
 mkdir -p rollouts/hello configs/eval configs/training
 $files
 git add rollouts configs

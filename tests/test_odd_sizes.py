@@ -137,7 +137,7 @@ def test_a_long_readme_is_cut_and_says_so(
     page = details(ada, "maths")
     assert page.text(".//*[@class='markdown']") == "ü" * LONGEST_README
     assert page.text(".//p[@class='muted readme-rest']") == (
-        "rollouts/maths/README.md is cut: 200,000 of its 200,001 characters are shown here."
+        "rollouts/maths/README.md is cut: 50,000 of its 50,001 characters are shown here."
         " Open it on GitHub"
     )
     address = f"{github.url}/{NAME}/blob/{commit}/rollouts/maths/README.md"

@@ -4,6 +4,7 @@ import time
 
 import pytest
 
+from rollouts_app.catalog.limits import LONGEST_README
 from rollouts_app.readmes import render_readme
 from tests.pages import Page
 
@@ -100,22 +101,24 @@ def test_hostile_ones_are_inert(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
+    "piece",
     [
-        "> " * 50_000,
-        "[" * 100_000,
-        "*a " * 60_000,
-        "- " * 50_000 + "x",
-        "`" * 100_000,
-        "<" * 100_000,
-        "![" * 50_000,
-        "a](" * 50_000,
-        "|" * 100_000 + "\n" + "-|" * 50_000,
-        "<div>" * 40_000,
+        "> ",
+        "[",
+        "*a ",
+        "- ",
+        "`",
+        "<",
+        "![",
+        "a](",
+        "<div>",
+        "_a_ ",
+        "a\n- b\n",
+        "[a](b)",
+        "|a|b|\n|-|-|\n",
     ],
-    ids=range(10),
 )
-def test_long_ones_take_no_time(text: str) -> None:
+def test_long_ones_take_little_time(piece: str) -> None:
     begun = time.thread_time()
-    html(text[:100_000])
+    html((piece * LONGEST_README)[:LONGEST_README])
     assert time.thread_time() - begun < 3

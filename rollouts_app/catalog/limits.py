@@ -22,7 +22,7 @@ LONGEST_PARSED = 20_000
 SMALLEST_INT, LARGEST_INT = -(2**63), 2**63 - 1
 
 # Characters.
-LONGEST_README = 200_000
+LONGEST_README = 50_000  # which Markdown of any kind is rendered in at most two seconds
 LONGEST_DESCRIPTION = 200
 LONGEST_VALUE = 500  # of name, version and the like
 LONGEST_PATH = 1_000  # of an entrypoint; longer ones are not looked for
