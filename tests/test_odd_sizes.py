@@ -96,8 +96,8 @@ def test_giant_files_stay_where_they_are(
     told = details(ada, "maths?branch=giant").texts(".//li//strong")
     assert [text.split(" is too")[0] for text in told] == [
         "rollouts/maths/pyproject.toml",
-        "rollouts/maths/README.md",
         "configs/eval/maths.toml",
+        "rollouts/maths/README.md",
     ]
 
 
