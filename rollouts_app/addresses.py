@@ -5,9 +5,12 @@
 git has them (bytes that are not UTF-8 as surrogate escapes) and are percent-encoded here, once.
 """
 
+from hashlib import sha256
 from urllib.parse import quote, urlencode, urlsplit
 
 GITHUB_COM = "https://github.com"
+# The file of a rollout whose changes tell most.
+TELLING_FILE = "main.py"
 
 
 def is_loopback(address: str) -> bool:
@@ -37,9 +40,20 @@ def commit_page(repository: str, commit: str) -> str:
     return f"{repository}/commit/{_segment(commit)}"
 
 
-def compare_page(repository: str, base: str, head: str) -> str:
-    """What `head` has that `base` has not: commits or branch names."""
-    return f"{repository}/compare/{_path(base)}...{_path(head)}"
+def folder_diff(repository: str, base: str, head: str, path: str) -> str:
+    """How a rollout's directory differs between two commits, at its most telling file.
+
+    GitHub has no comparison of one directory alone, but marks each file by its path's SHA-256.
+    Two dots compare the commits as they are, three would leave out what only `base` has.
+    """
+    file = f"{path}/{TELLING_FILE}".encode(errors="surrogateescape")
+    page = f"{repository}/compare/{_segment(base)}..{_segment(head)}"
+    return f"{page}#diff-{sha256(file).hexdigest()}"
+
+
+def history_page(repository: str, commit: str, path: str) -> str:
+    """The commits that changed a directory or file, from a commit back."""
+    return f"{repository}/commits/{_segment(commit)}/{_path(path)}"
 
 
 def app_page(github_url: str, app_slug: str) -> str:

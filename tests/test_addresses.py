@@ -1,5 +1,6 @@
 """Addresses of GitHub's pages lead where they say, whatever the names are made of."""
 
+from hashlib import sha256
 from urllib.parse import unquote_to_bytes, urlsplit
 
 import pytest
@@ -21,7 +22,11 @@ def test_they_are_github_s() -> None:
     assert addresses.blob_page(page, COMMIT, "a/b.py") == f"{page}/blob/{COMMIT}/a/b.py"
     assert addresses.blob_page(page, COMMIT, "R.md", 7) == f"{page}/blob/{COMMIT}/R.md?plain=1#L7"
     assert addresses.commit_page(page, COMMIT) == f"{page}/commit/{COMMIT}"
-    assert addresses.compare_page(page, "main", "a/b#1") == f"{page}/compare/main...a/b%231"
+    mark = sha256(b"rollouts/a#b/main.py").hexdigest()
+    diff = addresses.folder_diff(page, "1" * 40, "2" * 40, "rollouts/a#b")
+    assert diff == f"{page}/compare/{'1' * 40}..{'2' * 40}#diff-{mark}"
+    history = addresses.history_page(page, "1" * 40, "rollouts/a#b")
+    assert history == f"{page}/commits/{'1' * 40}/rollouts/a%23b"
 
 
 def test_an_app_is_installed_elsewhere_on_an_enterprise_server() -> None:

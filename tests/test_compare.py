@@ -50,7 +50,7 @@ def test_it_says_what_differs(dev: Repository, github: GitHubEmulator, ada: User
     links = page.links()
     root = f"{github.url}/acme/agents"
     mark = sha256(b"rollouts/maths/main.py").hexdigest()
-    assert links["Diff of maths"] == f"{root}/compare/{heads['main']}...{heads['dev']}#diff-{mark}"
+    assert links["Diff of maths"] == f"{root}/compare/{heads['main']}..{heads['dev']}#diff-{mark}"
     assert links["Source of search"] == f"{root}/tree/{heads['main']}/rollouts/search"
     assert links["Source of chess"] == f"{root}/tree/{heads['dev']}/rollouts/chess"
     assert links["search"] == "/acme/rollouts/search?branch=main"

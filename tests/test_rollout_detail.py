@@ -203,12 +203,12 @@ def test_its_part_is_fetched_when_a_sync_brings_news(synced: Repository, ada: Us
     assert response["Cache-Control"] == "no-store"
 
 
-def test_it_asks_eight_queries_at_most(synced: Repository, ada: User) -> None:
+def test_it_asks_nine_queries_at_most(synced: Repository, ada: User) -> None:
     client = client_of(ada)
     client.get(ADDRESS)
     with counted_queries() as queries:
         client.get(ADDRESS)
-    assert len(queries) <= 8
+    assert len(queries) <= 9
 
 
 def test_without_a_repository_there_is_none(ada: User, acme: object) -> None:

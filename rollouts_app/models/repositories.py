@@ -189,9 +189,13 @@ class Repository(models.Model):
             return None
         return self.retry_at if self.retry_at > now() else None
 
-    def compare_page(self, base: str, head: str) -> str:
-        """What one commit has that another has not, on GitHub."""
-        return addresses.compare_page(self.page, base, head)
+    def folder_diff(self, base: str, head: str, path: str) -> str:
+        """How a rollout's directory differs between two commits, on GitHub."""
+        return addresses.folder_diff(self.page, base, head, path)
+
+    def history_page(self, commit: str, path: str) -> str:
+        """The commits that changed a directory."""
+        return addresses.history_page(self.page, commit, path)
 
     def commit_page(self, commit: str) -> str:
         return addresses.commit_page(self.page, commit)

@@ -1,7 +1,6 @@
 """What differs between two branches: the rollouts that one has and the other has not just so."""
 
 from dataclasses import dataclass
-from hashlib import sha256
 from urllib.parse import urlencode
 
 from django.core.paginator import Paginator
@@ -16,8 +15,6 @@ from rollouts_app.views.fragments import page
 
 CHANGES_A_PAGE = 50
 NEAREST_NAMES = 5
-# GitHub marks each file of a diff by its path; this one tells most of a rollout.
-TELLING_FILE = "main.py"
 
 
 @dataclass(frozen=True)
@@ -83,12 +80,11 @@ def _rows(
 ) -> list[ChangeRow]:
     if base is None or head is None:
         return []
-    diff = repository.compare_page(base.commit, head.commit)
     rows = []
     for change in changes:
         where = base if change.kind == "removed" else head
         path = f"rollouts/{change.name}"
-        mark = sha256(f"{path}/{TELLING_FILE}".encode(errors="replace")).hexdigest()
         source = repository.tree_page(where.commit, path)
-        rows.append(ChangeRow(change, where, source, f"{diff}#diff-{mark}"))
+        diff = repository.folder_diff(base.commit, head.commit, path)
+        rows.append(ChangeRow(change, where, source, diff))
     return rows

@@ -21,6 +21,7 @@ from rollouts_app.views.freshness import Freshness, freshness_of
 from rollouts_app.views.listing import Listing, listing_asked
 from rollouts_app.views.rows import config_rows, rows_of
 from rollouts_app.views.unconnected import without_repository
+from rollouts_app.views.versions import versions_of
 
 if TYPE_CHECKING:
     from rollouts_app.models.versions import ComparedVersion
@@ -134,6 +135,7 @@ def rollout_detail(request: WorkspaceRequest, name: str) -> HttpResponse:
         "files": files_of(asked, version),
         "file_count": version.metadata.get("file-count", 0),
         "elsewhere": elsewhere(asked, version),
+        "versions": versions_of(asked, version),
     }
     return page(request, "rollouts/detail.html", context, "rollout")
 

@@ -27,15 +27,18 @@ ABOUT_CONFIGS = {"config-names-missing-rollout", "more-problems"}
 class RolloutRow:
     """One rollout as a branch shows it.
 
-    `source` is its page at GitHub, at the commit. `change` is "added" or "changed" against the
-    default branch, empty where they agree.
+    `source` is its page at GitHub, at the commit, `history` that of its commits. `change` is
+    "added" or "changed" against the default branch, empty where they agree; `diff` is GitHub's page
+    of what was changed.
     """
 
     version: RolloutVersion
     source: str
+    history: str
     configs: list[ConfigVersion]
     problems: list[Problem]
     change: str
+    diff: str
 
     @property
     def name(self) -> str:
@@ -172,6 +175,7 @@ def _row(
 ) -> RolloutRow:
     name = version.rollout.name
     folder = _place(f"rollouts/{name}/", version.problems)
+    change = _change(asked, version)
     own = [config for config in configs if config.belongs_to == name]
     held = asked.branch.catalog if asked.branch else None
     problems = [
@@ -186,8 +190,15 @@ def _row(
         source=_page(asked.repository, asked.commit, folder),
         configs=own,
         problems=linked(asked.repository, asked.commit, problems),
-        change=_change(asked, version),
+        history=asked.repository.history_page(asked.commit, folder.strip("/")),
+        change=change,
+        diff=_diff(asked, folder) if change == "changed" else "",
     )
+
+
+def _diff(asked: AskedBranch, folder: str) -> str:
+    base = asked.default.commit if asked.default else ""
+    return asked.repository.folder_diff(base, asked.commit, folder.strip("/"))
 
 
 def _change(asked: AskedBranch, version: "ComparedVersion") -> str:

@@ -1,5 +1,7 @@
 """A repository's pages of changes: one commit, and two names compared."""
 
+from hashlib import sha256
+
 from . import pages, pages_source, reading
 from .bare import BareRepository
 from .markup import Child, Html, element, link
@@ -91,8 +93,10 @@ def _file(part: str) -> Html:
     shown = lines[hunks : hunks + MOST_LINES]
     rows = [element("span", line or " ", class_=_kind(line)) for line in shown]
     body = element("pre", *rows, class_="diff") if rows else element("pre", "No lines differ.")
-    head = element("div", named[-1] if named else title, class_="head")
-    return element("section", head, body, class_="box")
+    name = named[-1] if named else title
+    mark = sha256(name.encode(errors="surrogateescape")).hexdigest()
+    head = element("div", name, class_="head")
+    return element("section", head, body, class_="box", id=f"diff-{mark}")
 
 
 def _kind(line: str) -> str | None:
