@@ -53,6 +53,27 @@ def test_the_timer_finds_what_no_webhook_told_of(
     ]
 
 
+def test_a_way_back_that_nobody_told_of_is_found(
+    agents: Repository, github: GitHubEmulator
+) -> None:
+    """W01: after pushes that were told of, all heads are again as the last full check saw them."""
+    engine.sync(agents.pk)
+    before = github.heads(NAME)
+    github.deliver = receive
+    github.push(NAME, "main", {"one": "more"})
+    github.create_branch(NAME, "dev", "main")
+    github.wait_for_deliveries()
+    engine.sync(agents.pk)
+    assert heads_shown(agents) == github.heads(NAME) != before
+    github.deliver = None
+    github.move_branch(NAME, "main", before["main"])
+    github.delete_branch(NAME, "dev")
+    let_an_interval_pass()
+    assert reconcile.repositories_due() == [agents.pk]
+    engine.sync(agents.pk)
+    assert heads_shown(agents) == before
+
+
 def test_a_webhook_that_comes_after_all_ends_the_talk_of_loss(
     agents: Repository, github: GitHubEmulator
 ) -> None:

@@ -235,6 +235,15 @@ class Repository(models.Model):
             **self.NO_TROUBLE,
         )
 
+    def forget_heads(self) -> None:
+        """Have the next full check compare branch by branch.
+
+        What is shown is about to be no longer what the last one saw. Were it remembered, a branch
+        that goes back to where it was then would be taken for unchanged.
+        """
+        if self.heads_digest:
+            Repository.objects.filter(pk=self.pk).update(heads_digest="")
+
     def note_answer(self) -> None:
         """Record that GitHub answers again, where it had not."""
         if self.trouble:

@@ -169,6 +169,7 @@ class SyncRun(models.Model):
         RECOVERED = "recovered"
 
     OPEN_STATES = (State.PENDING, State.SYNCING)
+    PUSHES = (Trigger.PUSH, Trigger.CREATED)
 
     repository = models.ForeignKey(Repository, on_delete=models.CASCADE, related_name="sync_runs")
     branch = models.ForeignKey(Branch, on_delete=models.CASCADE, related_name="sync_runs")

@@ -77,8 +77,7 @@ def plan(repository: Repository, look: Look, working: list[SyncRun]) -> list[Mov
     """
     with transaction.atomic():
         branches = _branches(repository, look, working)
-        if look.is_complete:
-            _bury(repository, [b for b in branches.values() if b.name not in look.heads])
+        gone = _bury(repository, branches.values(), look)
         former = _formerly_read(repository)
         moving = [
             name
@@ -89,6 +88,8 @@ def plan(repository: Repository, look: Look, working: list[SyncRun]) -> list[Mov
         runs = {run.branch_id: run for run in working}
         _close_idle(look, {branches[name].pk for name in moving}, working)
         started = _start(repository, look, [branches[name] for name in moving], runs)
+        if started or gone:
+            repository.forget_heads()
         SyncRun.objects.filter(pk__in=[run.pk for run in working]).update(looked_at=now())
     default = repository.default_branch
     return sorted(started, key=lambda move: move.branch.name != default)
@@ -132,11 +133,14 @@ def _formerly_read(repository: Repository) -> set[int]:
     return set(repository.catalogs.exclude(parser=PARSER).values_list("pk", flat=True))
 
 
-def _bury(repository: Repository, absent: list[Branch]) -> None:
+def _bury(repository: Repository, branches: Iterable[Branch], look: Look) -> list[int]:
     """Turn branches that GitHub no longer has into tombstones, which keep their catalogs."""
-    gone = [branch.pk for branch in absent if branch.deleted_at is None]
+    if not look.is_complete:
+        return []
+    gone = [each.pk for each in branches if each.name not in look.heads and not each.deleted_at]
     if gone:
         repository.branches.filter(pk__in=gone).update(deleted_at=now())
+    return gone
 
 
 def _show_again(repository: Repository, branches: dict[str, Branch], names: set[str]) -> None:

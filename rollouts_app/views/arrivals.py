@@ -8,7 +8,6 @@ from rollouts_app.models.versions import branches_holding
 
 # Of the runs since the waiting began, how many are looked at.
 NEWEST_RUNS = 10
-PUSHES = {SyncRun.Trigger.PUSH.value, SyncRun.Trigger.CREATED.value}
 
 
 @dataclass(frozen=True)
@@ -53,7 +52,7 @@ def _come(run: SyncRun, base: int | None, name: str) -> str:
 
 
 def _is_push(run: SyncRun) -> bool:
-    return run.trigger in PUSHES or run.catalog_before_id != run.catalog_after_id
+    return run.trigger in SyncRun.PUSHES or run.catalog_before_id != run.catalog_after_id
 
 
 def _of_push(run: SyncRun) -> Arrival:

@@ -19,6 +19,7 @@ from rollouts_app.views.contents import elsewhere, facts_of, files_of, readme_of
 from rollouts_app.views.fragments import page, part_asked, wants_part
 from rollouts_app.views.freshness import Freshness, freshness_of
 from rollouts_app.views.listing import Listing, listing_asked
+from rollouts_app.views.own_push import own_push
 from rollouts_app.views.rows import config_rows, rows_of
 from rollouts_app.views.unconnected import without_repository
 from rollouts_app.views.versions import versions_of
@@ -54,6 +55,8 @@ def rollout_list(request: WorkspaceRequest) -> HttpResponse:
         "repository": repository,
         "asked": asked,
         "freshness": freshness,
+        # Who searches looks for something else, and has one query less to wait for.
+        "own_push": None if listing.is_narrow else own_push(request.user, asked),
         "query": listing.text,
         "listing": listing,
         "pages": pages,
@@ -145,20 +148,28 @@ def rollout_detail(request: WorkspaceRequest, name: str) -> HttpResponse:
 def sync_status(request: WorkspaceRequest) -> HttpResponse:
     """The freshness line alone; says `catalog-synced` when what is on the page is not true now.
 
-    `?shown=` is the commit on the page and `?seen=` the line on it; a line that moves and says
-    nothing new is not sent again.
+    `?shown=` is the commit on the page, `?seen=` the line on it and `?told=` the push it tells of;
+    a line that moves and says nothing new is not sent again.
     """
     asked = branch_asked(request, repository_asked(request))
     if not wants_part(request):
         return redirect(f"{reverse('rollout-list', args=[request.workspace.slug])}?{asked.query}")
     freshness = freshness_of(asked.repository, asked.branch)
     seen = request.GET.get("seen", "")
-    if freshness.is_moving and freshness.seen == seen:
+    told = request.GET.get("told")
+    push = None if told is None else own_push(request.user, asked)
+    has_pushed = push is not None and str(push.run.pk) != told
+    if freshness.is_moving and freshness.seen == seen and not has_pushed:
         return HttpResponse(status=204)
-    context = {"repository": asked.repository, "asked": asked, "freshness": freshness}
+    context = {
+        "repository": asked.repository,
+        "asked": asked,
+        "freshness": freshness,
+        "own_push": push,
+    }
     response = page(request, "rollouts/freshness.html", context, "line")
     states = {seen.partition(" ")[0], freshness.state}
     has_turned = len(states) > 1 and bool(states & STATES_OF_THE_PAGE)
-    if freshness.shown != request.GET.get("shown", "") or has_turned:
+    if freshness.shown != request.GET.get("shown", "") or has_turned or has_pushed:
         trigger_client_event(response, "catalog-synced")
     return response
