@@ -7,9 +7,13 @@ Each method is one documented call and returns frozen dataclasses. All raise `Go
 import time
 from collections.abc import Iterator
 from datetime import timedelta
+from functools import lru_cache
 from urllib.parse import quote
 
 import jwt
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
+from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
 from rollouts_app.addresses import GITHUB_COM
 from rollouts_app.errors import Cause, Denied
@@ -31,6 +35,18 @@ GITHUB_COM_API = "https://api.github.com"
 # keep a distance from its clock.
 BACKDATED_SECONDS = 60
 LIFETIME_SECONDS = 9 * 60
+
+
+@lru_cache(maxsize=4)
+def _signing_key(pem: str) -> RSAPrivateKey:
+    """Reading a private key takes some 50 ms, as its primes are checked: once is enough.
+
+    Raises ValueError, TypeError or UnsupportedAlgorithm.
+    """
+    key = load_pem_private_key(pem.encode(), None)
+    if not isinstance(key, RSAPrivateKey):
+        raise TypeError("not an RSA key")
+    return key
 
 
 def api_url(github_url: str) -> str:
@@ -121,8 +137,8 @@ class AppClient:
             "iss": self._app_id,
         }
         try:
-            return jwt.encode(claims, self._private_key, algorithm="RS256")
-        except (ValueError, TypeError, jwt.PyJWTError):
+            return jwt.encode(claims, _signing_key(self._private_key), algorithm="RS256")
+        except (ValueError, TypeError, UnsupportedAlgorithm, jwt.PyJWTError):
             # Without the cause: it may quote the key.
             raise Denied(
                 "The GitHub App's private key cannot be read. Set it to the PEM file's text as"
