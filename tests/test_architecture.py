@@ -36,18 +36,19 @@ LAYERS = [
 ]
 # Helpers of the doors, which the pages among them share.
 SHARED_BY_VIEWS = {
-    *("access", "arrivals", "asked", "confirming", "contents", "filters", "fragments"),
+    *("access", "arrivals", "asked", "confirming", "contents", "filters", "fragments", "freshness"),
     *(
-        "freshness",
         "hints",
         "history",
         "listing",
+        "own_push",
         "rows",
         "setup_first",
         "steps",
         "trouble",
-        "unconnected",
+        "twins",
     ),
+    *("unconnected", "versions"),
 }
 OUTSIDE = {"apps", "migrations", "__init__"}
 

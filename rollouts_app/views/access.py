@@ -19,9 +19,13 @@ from django_htmx.http import HttpResponseClientRedirect
 from rollouts_app import readers, tracing
 from rollouts_app.checklist import Checklist, checklist_of
 from rollouts_app.models import Membership, Repository, User, Workspace, WorkspaceSlug
+from rollouts_app.views.twins import failure, twin, wants_twin
 
 if TYPE_CHECKING:
     from django_htmx.middleware import HtmxDetails
+
+SIGN_IN = "Sign in to see this."
+KEPT_OUT = "GitHub does not say that you may read this workspace's repository."
 
 
 class PersonRequest(HttpRequest):
@@ -49,6 +53,8 @@ class LoginRequiredMiddleware(DjangoLoginRequired):
     def handle_no_permission(  # type: ignore[override]
         self, request: HttpRequest, view_func: Callable[..., HttpResponseBase]
     ) -> HttpResponseBase:
+        if wants_twin(request):
+            return twin(failure("AUTH_REQUIRED", SIGN_IN), 401)
         htmx: HtmxDetails = request.htmx  # type: ignore[attr-defined]
         if not htmx:
             return super().handle_no_permission(request, view_func)
@@ -121,6 +127,8 @@ def _trace(request: WorkspaceRequest) -> None:
 
 
 def _kept_out(request: WorkspaceRequest) -> HttpResponse:
+    if wants_twin(request):
+        return twin(failure("KEPT_OUT", KEPT_OUT), 403)
     context = {"is_refused": request.membership.may_read is False}
     return render(request, "kept_out.html", context, status=403)
 

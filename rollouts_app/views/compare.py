@@ -12,6 +12,7 @@ from rollouts_app.models.changes import Change, changes_between
 from rollouts_app.views.access import WorkspaceRequest, workspace_page
 from rollouts_app.views.asked import repository_asked, text_asked
 from rollouts_app.views.fragments import page
+from rollouts_app.views.twins import Json, paged, unknown_branch
 
 CHANGES_A_PAGE = 50
 NEAREST_NAMES = 5
@@ -60,7 +61,7 @@ def compare(request: WorkspaceRequest) -> HttpResponse:
         "swapped": urlencode({"branch": base.name, "base": head.name}),
     }
     status = 404 if unknown else 200
-    return page(request, "rollouts/compare.html", context, "comparison", status)
+    return page(request, "rollouts/compare.html", context, "comparison", status, twin=_twin)
 
 
 def _sides(request: WorkspaceRequest, repository: Repository) -> tuple[Side, Side]:
@@ -88,3 +89,29 @@ def _rows(
         diff = repository.folder_diff(base.commit, head.commit, path)
         rows.append(ChangeRow(change, where, source, diff))
     return rows
+
+
+def _twin(request: WorkspaceRequest, context: Json) -> Json:
+    for name, nearest in context["unknown"]:
+        return unknown_branch(name, nearest)
+    rows: list[ChangeRow] = context["rows"]
+    return {
+        "workspace": request.workspace.slug,
+        "repository": context["repository"].full_name,
+        "base": _side_twin(context["base"]),
+        "branch": _side_twin(context["head"]),
+        **paged(request, context["pages"]),
+        "changes": [
+            {
+                "name": row.change.name,
+                "change": row.change.kind,
+                "source_url": row.source,
+                "diff_url": row.diff,
+            }
+            for row in rows
+        ],
+    }
+
+
+def _side_twin(side: Side) -> Json:
+    return {"name": side.name, "commit": side.branch.commit if side.branch else None}

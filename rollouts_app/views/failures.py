@@ -9,8 +9,11 @@ from django.shortcuts import render
 from django.template.loader import render_to_string
 
 from rollouts_app import audit
+from rollouts_app.views.twins import failure, twin, wants_twin
 
 ONE_HOUR = 3600
+NOTHING_HERE = "There is nothing here, or nothing that you may see."
+FAULT = "Something went wrong on this server. It has been noted in its log; try again."
 GENERAL_REFUSAL = "Your role in this workspace does not allow it. Owners and admins may do it."
 
 
@@ -26,6 +29,8 @@ def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
     """403: the sentence that came with the refusal, or a general one."""
     reason = str(exception) or GENERAL_REFUSAL
     _note_refusal(request, reason)
+    if wants_twin(request):
+        return twin(failure("FORBIDDEN", reason), 403)
     context = {"reason": reason}
     return render(request, "403.html", context, status=403)
 
@@ -49,12 +54,16 @@ def _note_refusal(request: HttpRequest, reason: str) -> None:
 @login_not_required
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """404, the same for what does not exist and for what belongs to others."""
+    if wants_twin(request):
+        return twin(failure("NOT_FOUND", NOTHING_HERE), 404)
     return render(request, "404.html", status=404)
 
 
 @login_not_required
 def server_error(request: HttpRequest) -> HttpResponse:
     """500: rendered without context processors, which may be what failed."""
+    if wants_twin(request):
+        return twin(failure("INTERNAL_ERROR", FAULT), 500)
     return HttpResponse(render_to_string("500.html"), status=500)
 
 

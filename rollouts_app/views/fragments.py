@@ -1,13 +1,16 @@
 """The part or the whole: the server chooses."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils.cache import patch_vary_headers
 
+from rollouts_app.views import twins
 from rollouts_app.views.access import PersonRequest
+
+Twin = Callable[[Any, dict[str, Any]], dict[str, Any]]
 
 # What a page may look at to choose between the whole and a part.
 VARYING = ["HX-Request", "HX-History-Restore-Request", "HX-Boosted", "HX-Target"]
@@ -30,8 +33,17 @@ def page(
     context: dict[str, Any],
     fragment: str,
     status: int = 200,
+    *,
+    twin: "Twin | None" = None,
 ) -> HttpResponse:
-    """The whole page, or only `fragment` of it when htmx asks for a part."""
+    """The whole page, or only `fragment` of it when htmx asks for a part.
+
+    `twin` makes of the same context what is answered where JSON is asked for.
+    """
+    if twin and twins.wants_twin(request):
+        return twins.twin(twin(request, context), status)
+    if twin:
+        context |= {"twin_address": twins.address_of(request)}
     name = f"{template}#{fragment}" if wants_part(request) else template
     response = render(request, name, context, status=status)
     patch_vary_headers(response, VARYING)

@@ -21,6 +21,7 @@ from rollouts_app.views.freshness import Freshness, freshness_of
 from rollouts_app.views.listing import Listing, listing_asked
 from rollouts_app.views.own_push import own_push
 from rollouts_app.views.rows import config_rows, rows_of
+from rollouts_app.views.twins import detailed, listed
 from rollouts_app.views.unconnected import without_repository
 from rollouts_app.views.versions import versions_of
 
@@ -45,7 +46,7 @@ def rollout_list(request: WorkspaceRequest) -> HttpResponse:
     part = part_asked(request, LIST_PARTS, "switched")
     if repository is None:
         context = without_repository(request.workspace)
-        return page(request, "rollouts/list.html", context, part)
+        return page(request, "rollouts/list.html", context, part, twin=listed)
     asked = branch_asked(request, repository)
     freshness = freshness_of(repository, asked.branch)
     listing = listing_asked(request, asked)
@@ -66,7 +67,7 @@ def rollout_list(request: WorkspaceRequest) -> HttpResponse:
         "list_command": commands.list_command(asked.name, settings.GITHUB_URL),
     }
     status = 404 if emptiness == "unknown" else 200
-    return page(request, "rollouts/list.html", context, part, status=status)
+    return page(request, "rollouts/list.html", context, part, status, twin=listed)
 
 
 def _pages(asked: AskedBranch, listing: Listing, number: str | None) -> "Page[ComparedVersion]":
@@ -128,7 +129,7 @@ def rollout_detail(request: WorkspaceRequest, name: str) -> HttpResponse:
     version = named.compared_with(asked.default).first()
     if version is None:
         context["holding"] = branches_holding(asked.repository, name)[:NEAREST_NAMES]
-        return page(request, "rollouts/missing.html", context, "rollout", status=404)
+        return page(request, "rollouts/missing.html", context, "rollout", 404, twin=detailed)
     [row] = rows_of(asked, [version]).rollouts
     context |= {
         "row": row,
@@ -140,7 +141,7 @@ def rollout_detail(request: WorkspaceRequest, name: str) -> HttpResponse:
         "elsewhere": elsewhere(asked, version),
         "versions": versions_of(asked, version),
     }
-    return page(request, "rollouts/detail.html", context, "rollout")
+    return page(request, "rollouts/detail.html", context, "rollout", twin=detailed)
 
 
 @require_safe
