@@ -24,6 +24,7 @@ atexit.register(shutil.rmtree, FOLDER, ignore_errors=True)
 (FOLDER / "static").mkdir()  # WhiteNoise warns of a missing one
 LIVE_SERVER = f"127.0.0.1:{free_port()}"
 EMULATOR = GitHubEmulator(FOLDER / "github", free_port())
+EMULATOR.keeps_records = False
 EMULATOR.app.callback_urls = [
     f"http://{host}/accounts/github/login/callback/" for host in ("testserver", LIVE_SERVER)
 ]

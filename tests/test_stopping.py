@@ -10,6 +10,7 @@ import psycopg
 import pytest
 import requests
 
+from rollouts_app import meters
 from rollouts_app.models import Repository, SyncRun, Tally, WebhookDelivery
 from tests.github_emulator import Delivery, GitHubEmulator
 from tests.serving import serving, working
@@ -68,6 +69,7 @@ def test_the_worker_finishes_the_sync_it_is_at_before_it_stops(
 
 
 def test_it_hands_over_at_the_end_what_all_its_processes_counted(db: None, tmp_path: Path) -> None:
+    meters.take()  # what tests of this process have counted
     with serving(tmp_path) as web, ThreadPoolExecutor(8) as threads:
         pages = [threads.submit(requests.get, web.url, timeout=30) for _ in range(24)]
         assert {page.result().status_code for page in pages} == {200}

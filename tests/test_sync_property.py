@@ -26,7 +26,7 @@ from tests.sync_sequences.world import Step, World
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-FEW = 4
+FEW = 2
 MANY = int(os.environ.get("SYNC_SEQUENCES", "0"))
 
 

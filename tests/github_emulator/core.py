@@ -30,6 +30,9 @@ class Core:
     `clock` gives the time in seconds since 1970 and may be replaced at any time.
     """
 
+    # Whether a later start goes on with what this one did; otherwise each change costs less.
+    keeps_records = True
+
     def __init__(self, folder: Path, port: int, clock: Callable[[], float] = time.time) -> None:
         self.folder = folder
         self.port = port
@@ -128,14 +131,15 @@ class Core:
                 self._depth -= 1
             outermost = not self._depth
             if outermost:
-                save(self.state, self._file)
+                self.keep()
         if outermost:
             self.outbox.flush()
 
     def keep(self) -> None:
         """Write to disk what was set on `app`."""
-        with self.lock:
-            save(self.state, self._file)
+        if self.keeps_records:
+            with self.lock:
+                save(self.state, self._file)
 
     def reset(self) -> None:
         """Forget everything but the App's credentials and addresses, and the port."""
