@@ -98,6 +98,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "rollouts_app.views.operations.ProbesMiddleware",
     "rollouts_app.views.requests.RequestMiddleware",
+    "rollouts_app.cli_api.errors.JsonErrorsMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",

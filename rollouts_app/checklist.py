@@ -12,6 +12,13 @@ WORKSPACE, REPOSITORY, SYNC = "workspace", "repository", "sync"
 CLONE, CLI, VERIFY = "clone", "cli", "verify"
 # Those that only the person can say are done.
 TICKED = (CLONE, CLI, VERIFY)
+# What `osmosis quickstart` asks people for, and what that is in a sentence.
+INTENTS = {
+    "train": "to train",
+    "eval": "to run evals",
+    "benchmark": "to run benchmarks",
+    "explore": "to look around",
+}
 
 
 @dataclass(frozen=True)
@@ -54,6 +61,8 @@ def checklist_of(membership: Membership | None) -> Checklist:
     done = {WORKSPACE, *membership.setup_done}
     if repository:
         done.add(REPOSITORY)
+    if membership.quickstart_completed_at:
+        done |= {CLONE, CLI}
     if repository and repository.heads_checked_at:
         done.add(SYNC)
     is_managers = membership.may_manage_connection
@@ -68,6 +77,28 @@ def tick(membership: Membership, step: str, *, is_done: bool) -> None:
     done = set(membership.setup_done) - {step}
     membership.setup_done = sorted(done | {step} if is_done else done)
     membership.save(update_fields=["setup_done"])
+
+
+def note(membership: Membership, *steps: str) -> None:
+    """Keep that steps were seen to be done. Without a query when they are known to be."""
+    done = set(membership.setup_done) | set(steps)
+    if done != set(membership.setup_done):
+        membership.setup_done = sorted(done)
+        membership.save(update_fields=["setup_done"])
+
+
+def complete_quickstart(membership: Membership, intent: str) -> None:
+    """Keep when `osmosis quickstart` was gone through first, and what for last: one of INTENTS."""
+    membership.quickstart_completed_at = membership.quickstart_completed_at or now()
+    membership.quickstart_intent = intent
+    membership.save(update_fields=["quickstart_completed_at", "quickstart_intent"])
+
+
+def quickstart_fact(membership: Membership) -> str:
+    """That, in words; empty before."""
+    at = membership.quickstart_completed_at
+    what_for = INTENTS.get(membership.quickstart_intent, "")
+    return f"osmosis quickstart gone through on {at:%d %B %Y}, {what_for}" if at else ""
 
 
 def dismiss(membership: Membership, *, is_dismissed: bool) -> None:

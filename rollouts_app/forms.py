@@ -212,3 +212,19 @@ class DisconnectForm(DeletionForm):
     @property
     def wants_deletion(self) -> bool:
         return self.cleaned_data.get("choice") == "delete"
+
+
+class ApiKeyForm(forms.Form):
+    """What a new API key is called, and for how many days it is good."""
+
+    DAYS = (("7", "7 days"), ("30", "30 days"), ("90", "90 days"), ("365", "1 year"))
+
+    name = forms.CharField(
+        label="Name",
+        max_length=100,
+        widget=forms.TextInput({"autofocus": True, "autocomplete": "off", "class": "input"}),
+        error_messages={"required": "Give it a name, by which you know later what uses it."},
+        help_text="What will use it, such as “CI of agents”.",
+    )
+    days = forms.ChoiceField(label="Expires after", choices=DAYS, initial="90")
+    request = forms.UUIDField(required=False, initial=uuid.uuid4)

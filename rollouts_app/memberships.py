@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from django.db import transaction
+from django.utils.timezone import now
 
 from rollouts_app import audit
 from rollouts_app.accounts import forget_user_token
-from rollouts_app.models import AuditEvent, Membership, User, Workspace
+from rollouts_app.models import AuditEvent, CliToken, Membership, User, Workspace
 from rollouts_app.refusals import NotAllowed, NotPossible
 
 Role = Membership.Role
@@ -71,7 +72,7 @@ def remove(actor: User, workspace: Workspace, membership_id: int) -> Membership:
     """
     with people_of(workspace, actor) as own:
         other = _other(own, membership_id)
-        other.delete()
+        _end(other)
         audit.record(
             actor,
             Deed.REMOVED_MEMBER,
@@ -88,7 +89,7 @@ def leave(user: User, workspace: Workspace) -> None:
     with people_of(workspace, user) as own:
         if own.is_owner and not others_own(own):
             raise NotPossible(LAST_OWNER.format(workspace=workspace))
-        own.delete()
+        _end(own)
         audit.record(user, Deed.LEFT, str(workspace), workspace=workspace, role=own.role)
 
 
@@ -144,6 +145,13 @@ def _other(own: Membership, membership_id: int) -> Membership:
     if not own.may_change(other):
         raise NotAllowed("Only owners change or remove an owner.")
     return other
+
+
+def _end(membership: Membership) -> None:
+    """End a membership. Its API keys end for good, also for those who come back."""
+    keys = CliToken.objects.kept().filter(user=membership.user, workspace=membership.workspace)
+    keys.update(revoked_at=now())
+    membership.delete()
 
 
 def _set_role(actor: User, membership: Membership, role: str, **details: bool) -> None:

@@ -4,11 +4,14 @@ from django.urls import include, path
 
 from rollouts_app.views import (
     account,
+    api_keys,
     audit,
+    benchmarks,
     branches,
     compare,
     connection,
     deliveries,
+    device,
     doctor,
     git_integration,
     home,
@@ -38,6 +41,7 @@ front = [
 
 machines = [
     path("webhooks/github", webhooks.github_webhook, name="github-webhook"),
+    path("api/cli/", include("rollouts_app.cli_api.urls")),
 ]
 
 first_steps = [
@@ -67,6 +71,9 @@ server_pages = [
 people = [
     path("account", account.account, name="account"),
     path("account/delete", account.account_delete, name="account-delete"),
+    path("account/keys", api_keys.own_key_list, name="own-key-list"),
+    path("account/keys/<slug:key_id>/revoke", api_keys.own_key_revoke, name="own-key-revoke"),
+    path("device", device.device, name="device"),
     path("invitations", invitations.invitations, name="invitations"),
     path("invitations/<str:token>", invitations.invitation, name="invitation"),
     path(
@@ -145,6 +152,10 @@ workspace = [
         "/members/<int:membership_id>/hand-over", members.member_hand_over, name="member-hand-over"
     ),
     path("/members/<int:membership_id>/remove", members.member_remove, name="member-remove"),
+    path("/api-keys", api_keys.api_key_list, name="api-key-list"),
+    path("/api-keys/new", api_keys.api_key_new, name="api-key-new"),
+    path("/api-keys/<slug:key_id>/revoke", api_keys.api_key_revoke, name="api-key-revoke"),
+    path("/benchmarks", benchmarks.benchmarks, name="benchmarks"),
     path("/leave", members.leave, name="leave"),
     path("/settings", workspace_settings.workspace_settings, name="workspace-settings"),
     path("/settings/access", workspace_settings.workspace_access, name="workspace-access"),

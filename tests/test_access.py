@@ -39,6 +39,16 @@ DOORS = {
     "metrics": ("404 404 404 404", "405 405 405 405"),
     "theme": ("405 405 405 405", "302 302 302 302"),
     "webhooks/github": ("405 405 405 405", "401 401 401 401"),
+    # Of the command line, which brings a token instead of a cookie: a browser is nobody there.
+    # Its bodies are JSON, which forms are not.
+    "api/cli/device/authorize": ("405 405 405 405", "400 400 400 400"),
+    "api/cli/device/token": ("405 405 405 405", "400 400 400 400"),
+    "api/cli/verify": ("401 401 401 401", "405 405 405 405"),
+    "api/cli/tokens/<slug:token_id>": ("405 405 405 405", "405 405 405 405"),
+    "api/cli/workspaces": ("401 401 401 401", "405 405 405 405"),
+    "api/cli/quickstart": ("401 401 401 401", "401 401 401 401"),
+    "api/cli/rollouts": ("401 401 401 401", "405 405 405 405"),
+    "api/cli/<path:rest>": ("404 404 404 404", "404 404 404 404"),
     # The first run: nobody is an administrator here, and nobody has shown the token.
     "setup": ("200 200 200 200", "405 405 405 405"),
     "setup/begin": ("405 405 405 405", "422 422 422 422"),
@@ -63,6 +73,10 @@ DOORS = {
     "account": ("200 200 200 302", "405 405 405 302"),
     # The owner is needed; the others have not typed their login.
     "account/delete": ("200 200 200 302", "422 422 422 302"),
+    "account/keys": ("200 200 200 302", "405 405 405 302"),
+    # A key that is nobody's.
+    "account/keys/<slug:key_id>/revoke": ("404 404 404 302", "302 302 302 302"),
+    "device": ("200 200 200 302", "422 422 422 302"),
     "onboarding": ("200 200 200 302", "405 405 405 302"),
     "onboarding/workspace": ("405 405 405 302", "422 422 422 302"),
     # Whoever approved the App for somebody else needs no account here.
@@ -125,6 +139,10 @@ DOORS = {
     f"{WS}/members/<int:membership_id>/owner": MANAGERS_PAGE_AND_ACTION,
     f"{WS}/members/<int:membership_id>/hand-over": MANAGERS_PAGE_AND_ACTION,
     f"{WS}/members/<int:membership_id>/remove": MANAGERS_PAGE_AND_ACTION,
+    f"{WS}/api-keys": PAGE,
+    f"{WS}/api-keys/new": ("200 200 404 302", "422 422 404 302"),
+    f"{WS}/api-keys/<slug:key_id>/revoke": ("404 404 404 302", "302 302 404 302"),
+    f"{WS}/benchmarks": PAGE,
     f"{WS}/leave": PAGE_AND_ACTION,
     f"{WS}/settings": ("200 200 404 302", "422 403 404 302"),
     f"{WS}/settings/access": ("405 405 405 302", "302 403 404 302"),
@@ -175,6 +193,9 @@ def path_of(route: str, repository: Repository) -> str:
         "invitation_id": "1",
         "workspace_id": str(repository.workspace_id),
         "token": "nonsense",
+        "token_id": "nonsense",
+        "key_id": "nonsense",
+        "rest": "datasets",
     }
     return "/" + re.sub(r"<\w+:(\w+)>", lambda part: values[part[1]], route)
 
@@ -238,13 +259,19 @@ def test_a_part_leads_back_to_no_other_site(synced: Repository) -> None:
     assert answer.headers["HX-Redirect"] == "/accounts/login/?next=%2F"
 
 
-def test_it_takes_no_form_of_another_site_but_for_the_webhook(
+def test_it_takes_no_form_of_another_site_but_for_machines(
     synced: Repository, ada: User
 ) -> None:
     client = browser_of(ada, enforce_csrf_checks=True)
     answers = {route: client.post(path_of(route, synced)).status_code for route in DOORS}
-    expected = dict.fromkeys(DOORS, 403) | dict.fromkeys(PROBES, 405) | {"webhooks/github": 401}
+    expected = dict.fromkeys(DOORS, 403) | dict.fromkeys(PROBES, 405)
+    expected |= {route: int(DOORS[route][1].split()[0]) for route in DOORS if is_machines(route)}
     assert answers == expected
+
+
+def is_machines(route: str) -> bool:
+    """Whether machines call there, who bring no cookies."""
+    return route.startswith(("webhooks/", "api/"))
 
 
 def test_it_does_not_tell_strangers_which_workspaces_exist(

@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parent.parent
 APP = ROOT / "rollouts_app"
 
 LAYERS = [
-    {"errors", "refusals", "vault", "addresses", "meters", "tracing"},
+    {"errors", "refusals", "vault", "addresses", "meters", "rates", "tracing"},
     {"models", "github", "gitstore", "catalog"},
     {"audit", "github_app"},
     {"policy", "setup_token"},
@@ -29,15 +29,16 @@ LAYERS = [
     {"server_forms"},
     {
         *("onboarding", "choosing", "invitations", "readers", "workspaces", "installing"),
-        *("starting", "standing"),
+        *("starting", "standing", "api_keys", "device_login"),
     },
     {"views", "cli_api", "management"},
     {"urls"},
 ]
 # Helpers of the doors, which the pages among them share.
 SHARED_BY_VIEWS = {
-    *("access", "arrivals", "asked", "confirming", "contents", "filters", "fragments", "freshness"),
+    *("access", "arrivals", "asked", "browsers", "confirming", "contents", "filters", "fragments"),
     *(
+        "freshness",
         "hints",
         "history",
         "listing",

@@ -51,6 +51,9 @@ def test_machines_are_told(client: Client) -> None:
         "This server has no GitHub App yet. Whoever runs it sets it up: http://testserver/setup\n"
     )
     assert client.get("/healthz").status_code == 200
+    answer = client.get("/api/cli/verify")
+    assert (answer.status_code, answer.json()["code"]) == (503, "UNAVAILABLE")
+    assert answer.json()["message"].startswith("This server has no GitHub App yet.")
 
 
 def test_it_asks_for_the_token(capsys: pytest.CaptureFixture[str]) -> None:

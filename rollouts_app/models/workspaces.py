@@ -140,6 +140,9 @@ class Membership(models.Model):
     # Of the first steps, those that the person has ticked off; and that they want no reminder.
     setup_done: "Words" = ArrayField(models.CharField(max_length=16), default=list, blank=True)
     setup_dismissed_at = models.DateTimeField(null=True, blank=True)
+    # When `osmosis quickstart` was gone through here first, and what for: one of its own words.
+    quickstart_completed_at = models.DateTimeField(null=True, blank=True)
+    quickstart_intent = models.CharField(max_length=16, blank=True, default="", db_default="")
 
     objects = MembershipQuerySet.as_manager()
 

@@ -143,6 +143,8 @@ def _titled(context: dict[str, Any], asked: str) -> list[Step]:
         checklist.REPOSITORY: f"Connected {repository.full_name}" if repository else "",
         checklist.SYNC: context.get("synced", ""),
     }
+    if context["membership"] and (done := checklist.quickstart_fact(context["membership"])):
+        facts[checklist.CLI] = f"{FACTS[checklist.CLI]}: {done}"
     current = asked if asked in own.done & set(checklist.TICKED) else own.next
     states = {step: "done" if step in own.done else "later" for step in own.steps} | {
         current: "open"

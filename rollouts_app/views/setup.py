@@ -5,13 +5,12 @@ import time
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_not_required
-from django.core.cache import cache
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from rollouts_app import github_app, github_setup, setup_token
+from rollouts_app import github_app, github_setup, rates, setup_token
 from rollouts_app.errors import GitHubError
 from rollouts_app.refusals import NotPossible
 from rollouts_app.server_forms import AppForm
@@ -107,9 +106,7 @@ def _check_open() -> None:
 
 def _shows(request: HttpRequest, token: str) -> bool:
     """Whether the token is the right one; guessing is slowed down."""
-    tries = f"setup-tries-{int(time.time() // 60)}"
-    cache.add(tries, 0, timeout=120)
-    return cache.incr(tries) <= MOST_TRIES and setup_token.show(request.session, token)
+    return rates.note("setup-tries", 60) <= MOST_TRIES and setup_token.show(request.session, token)
 
 
 def _ask_for_token(request: HttpRequest, *, is_wrong: bool) -> HttpResponse:
