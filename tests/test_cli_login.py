@@ -9,7 +9,7 @@ from django.test import Client
 from django.utils.timezone import now
 
 from osmosis_web import settings as own_settings
-from rollouts_app import device_login
+from rollouts_app import device_login, tracing
 from rollouts_app.device_login import MOST_REQUESTS
 from rollouts_app.models import CliToken, DeviceGrant, User, Workspace
 from rollouts_app.models.tokens import PREFIX
@@ -234,11 +234,30 @@ def test_no_token_gets_into_the_log(
     assert grant["device_code"] not in caplog.text
 
 
-def test_the_callers_version_is_in_the_log(ada: User, capsys: pytest.CaptureFixture[str]) -> None:
-    Cli(make_token(ada), git=None).get("verify")
-    assert "cli=0.3.8" in capsys.readouterr().err
-    Cli(make_token(ada), git=None, **{"X-Osmosis-CLI-Version": "a b\\n"}).get("verify")
-    assert "cli=" not in capsys.readouterr().err
+class Ids(logging.Handler):
+    """Which ids each line of the log carries."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[dict[str, object]] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.found.append(dict(tracing.ids()))
+
+
+def test_the_callers_version_is_in_the_log(ada: User) -> None:
+    token, lines, log = make_token(ada), Ids(), logging.getLogger("rollouts_app.requests")
+    log.addHandler(lines)
+    try:
+        Cli(token, git=None).get("verify")
+        Cli(token, git=None, **{"X-Osmosis-CLI-Version": "0.3.8 and more"}).get("verify")
+    finally:
+        log.removeHandler(lines)
+    known, unknown = lines.found
+    assert (known["cli"], known["user"], known["key"]) == (
+        *("0.3.8", ada.pk, key_behind(token).public_id),
+    )
+    assert "cli" not in unknown
 
 
 def test_a_browsers_session_is_nobody_here(ada: User) -> None:
