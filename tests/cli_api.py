@@ -7,7 +7,17 @@ from typing import Any
 from django.test import Client
 from django.utils.timezone import now
 
-from rollouts_app.models import CliToken, User, Workspace
+from rollouts_app.models import (
+    Branch,
+    Catalog,
+    CliToken,
+    Installation,
+    Repository,
+    Rollout,
+    RolloutVersion,
+    User,
+    Workspace,
+)
 from rollouts_app.models.tokens import new_token
 
 GIT = "acme/agents"
@@ -64,3 +74,36 @@ class Cli:
 
 def as_json(body: object) -> bytes:
     return body if isinstance(body, bytes) else json.dumps(body).encode()
+
+
+def make_rollouts(workspace: Workspace, number: int) -> Repository:
+    """A public repository whose main branch shows so many rollouts: rows alone, without git."""
+    installation = Installation.objects.create(
+        github_id=1, account_id=1, account_login="acme", account_type="Organization"
+    )
+    repository = Repository.objects.create(
+        workspace=workspace,
+        installation=installation,
+        github_id=1,
+        full_name=GIT,
+        default_branch="main",
+        is_private=False,
+        heads_checked_at=now(),
+    )
+    versions = [
+        RolloutVersion.objects.create(
+            rollout=Rollout.objects.create(repository=repository, name=f"rollout-{place:03}"),
+            tree_id=f"{place:040x}",
+            description=f"What rollout {place} does, in a line.",
+            readme="What it does at length.\n" * 80,
+            metadata={"tags": ["maths", "search"]},
+        )
+        for place in range(number)
+    ]
+    catalog = Catalog.objects.create(
+        repository=repository, rollouts_tree="a" * 40, versions=[each.pk for each in versions]
+    )
+    Branch.objects.create(
+        repository=repository, name="main", commit="c" * 40, catalog=catalog, changed_at=now()
+    )
+    return repository

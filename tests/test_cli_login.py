@@ -115,7 +115,16 @@ def test_a_code_expires_also_once_it_was_approved(ada: User, ask: Callable[..., 
 def test_it_knows_no_other_codes(db: None) -> None:
     for code in ("nonsense", "\0", "\ud800"):
         assert poll({"device_code": code}) == (400, "invalid_grant")
-    for body in ({}, {"device_code": 7}, {"device_code": ""}, [], b"{", b"", b"[" * 100_000):
+    wrong: tuple[object, ...] = (
+        {},
+        {"device_code": 7},
+        {"device_code": ""},
+        [],
+        b"{",
+        b"",
+        b"[" * 100_000,
+    )
+    for body in wrong:
         status, answer = Cli(git=None).post("device/token", body)
         assert (status, answer["code"] in {"VALIDATION", "BODY_INVALID"}) == (400, True)
 
