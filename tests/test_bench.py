@@ -1,5 +1,6 @@
 """The benchmarks in small: they run, they tell, and they notice what is lost."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -105,3 +106,18 @@ def test_it_tells_a_branch_that_shows_something_else(
     check_all(first)
     first.branches.update(catalog=second.branches.get().catalog)
     assert losses(pushes, postman) == [f"soak/agents-01: main does not show what {commit} holds."]
+
+
+@pytest.mark.parametrize(("most", "code"), [("1000", 0), ("0.01", 1)])
+def test_it_judges_what_the_command_line_waits_for(most: str, code: int, folder: Path) -> None:
+    bench = [sys.executable, "-m", "tests.bench", "load", "--requests=5", f"--most={most}"]
+    load = subprocess.run(
+        [sys.executable, "-m", "osmosis_web.postgres", "run", "--throwaway", "--", *bench],
+        cwd=ROOT,
+        env={**os.environ, "TMPDIR": str(folder)},
+        capture_output=True,
+        text=True,
+    )
+    figures = json.loads(load.stdout)
+    assert (load.returncode, figures["requests"], figures["most"]) == (code, 5, float(most))
+    assert figures["ratio"] > 0.01

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
 import hypothesis
 import pytest
@@ -60,7 +61,7 @@ def test_it_describes_every_address() -> None:
     phases=[Phase.explicit, Phase.generate],
     suppress_health_check=list(HealthCheck),
 )
-def test_it_answers_as_described(case: Case, token: str, git: str) -> None:
+def test_it_answers_as_described(case: "Case[Any]", token: str, git: str) -> None:
     # Thousands of devices from one address are what is slowed down.
     cache.clear()
     if git == GIT:

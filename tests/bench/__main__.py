@@ -3,9 +3,12 @@
 import argparse
 import signal
 import sys
+from collections.abc import Callable
 from types import FrameType
 
-from tests.bench import growth, soak
+from tests.bench import growth, load, soak
+
+RUNS = {"soak": soak.run, "growth": growth.run, "load": load.run}
 
 
 def main() -> int:
@@ -13,10 +16,12 @@ def main() -> int:
     benches = parser.add_subparsers(dest="bench", required=True)
     soak.describe(benches.add_parser("soak", help="nothing is lost, whatever dies on the way"))
     growth.describe(benches.add_parser("growth", help="rows as they multiply"))
+    load.describe(benches.add_parser("load", help="what the command line waits for"))
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, stop)
     try:
-        return growth.run(options) if options.bench == "growth" else soak.run(options)
+        run: Callable[[argparse.Namespace], int] = RUNS[options.bench]
+        return run(options)
     except KeyboardInterrupt:
         return 130
 
