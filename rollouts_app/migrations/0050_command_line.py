@@ -30,7 +30,7 @@ DROP FUNCTION keep_the_name_of_a_repository();
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('rollouts_app', '0023_syncs_that_ended_lately'),
+        ('rollouts_app', '0024_entrypoints'),
     ]
 
     operations = [
