@@ -259,9 +259,7 @@ def test_a_part_leads_back_to_no_other_site(synced: Repository) -> None:
     assert answer.headers["HX-Redirect"] == "/accounts/login/?next=%2F"
 
 
-def test_it_takes_no_form_of_another_site_but_for_machines(
-    synced: Repository, ada: User
-) -> None:
+def test_it_takes_no_form_of_another_site_but_for_machines(synced: Repository, ada: User) -> None:
     client = browser_of(ada, enforce_csrf_checks=True)
     answers = {route: client.post(path_of(route, synced)).status_code for route in DOORS}
     expected = dict.fromkeys(DOORS, 403) | dict.fromkeys(PROBES, 405)

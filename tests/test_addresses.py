@@ -61,6 +61,7 @@ def test_an_installation_belongs_to_an_organization_or_a_person() -> None:
     ],
 )
 def test_each_segment_of_a_path_is_encoded_once(path: str, expected: str) -> None:
+    """B02"""
     assert addresses.tree_page(REPOSITORY, COMMIT, path) == f"{REPOSITORY}/tree/{COMMIT}/{expected}"
 
 

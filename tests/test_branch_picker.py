@@ -98,6 +98,7 @@ def test_it_offers_ones_own_branches_apart(
 def test_it_finds_the_exact_name_then_beginnings_then_the_rest(
     branches: Repository, ada: User, typed: str, names: list[str]
 ) -> None:
+    """B07"""
     typed = typed if typed == "%00" else typed.replace("%", "%25")
     assert offered(picker(ada, f"?q={typed}")) == names
 
@@ -109,6 +110,7 @@ def test_it_says_when_no_branch_matches(branches: Repository, ada: User) -> None
 
 
 def test_it_finds_the_last_of_many_and_shows_few(agents: Repository, ada: User) -> None:
+    """B05"""
     engine.sync(agents.pk)
     main = agents.branches.get(name="main")
     Branch.objects.bulk_create(
@@ -190,6 +192,7 @@ def test_a_stranger_finds_nothing(branches: Repository, mallory: User) -> None:
 def test_it_goes_by_keyboard_alone(
     branches: Repository, ada: User, live: str, page: BrowserPage
 ) -> None:
+    """B08, B09"""
     enter(page, live, ada)
     page.goto(f"{live}/acme/rollouts")
     button = page.get_by_role("button", name="Branch main, default: switch")

@@ -47,6 +47,7 @@ def paste(text: str, folder: Path) -> list[list[str]]:
 def test_pasting_the_commands_of_a_hostile_branch_runs_nothing_else(
     synced: Repository, ada: User, tmp_path: Path
 ) -> None:
+    """U10"""
     synced.branches.create(name=HOSTILE)
     page = page_of(client_of(ada).get(ADDRESS, {"branch": HOSTILE, "name": "hello"}))
     shown = commands(page)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import requests
+from playwright.sync_api import Browser, Page, expect
 
 from osmosis_web.demo import answers
 from osmosis_web.postgres import remove_database
@@ -95,19 +96,81 @@ def shows(browser: requests.Session, address: str, text: str) -> Callable[[], bo
     return lambda: text in browser.get(address).text
 
 
-def test_it_shows_ada_her_rollouts(demo: Demo) -> None:
-    browser = demo.sign_in("ada")
-    page = browser.get(demo.url)
-    assert page.url == f"{demo.url}/acme/rollouts"
-    for name in ("multiply-harbor-strands", "multiply-local-openai", "multiply-local-strands"):
-        assert name in page.text
+def enter(page: Page, demo: Demo, name: str) -> None:
+    page.set_default_timeout(20_000)
+    page.goto(demo.url)
+    page.get_by_role("button", name="Continue with GitHub").first.click()
+    page.get_by_role("button", name=f"Continue as {name}").click()
 
 
-def test_it_shows_what_the_pasted_lines_push_at_once(demo: Demo) -> None:
-    browser = demo.sign_in("ada")
+def test_its_first_minute(demo: Demo, page: Page, browser: Browser) -> None:
+    """What somebody sees who tries it: from the printed address to their own push, and to a
+    newcomer's first sync."""
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    enter(page, demo, "Ada Lovelace")
+    look_around(page)
+    branch = push_a_rollout(page, demo)
+    look_at_git(page, demo, branch)
+    other = browser.new_context()
+    try:
+        come_as_grace(other.new_page(), demo)
+    finally:
+        other.close()
+
+
+def look_around(page: Page) -> None:
+    """Three rollouts, the source of one, and another branch by keyboard."""
+    titles = page.locator("a.title")
+    expect(titles).to_have_count(3)
+    expect(page.get_by_text("Matches GitHub at")).to_be_visible()
+    titles.first.click()
+    expect(page).to_have_url(re.compile(r"/acme/agents/tree/[0-9a-f]{40}/rollouts/multiply-"))
+    page.go_back()
+    page.get_by_role("button", name="Branch main, default: switch").press("Enter")
+    page.keyboard.type("rew")
+    expect(page.get_by_role("link", name="feature/reward")).to_be_visible()
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(r"\?branch=feature%2Freward$"))
+    expect(page.get_by_text("Changed", exact=True)).to_have_count(1)
+    expect(page.get_by_text("Added", exact=True)).to_have_count(1)
+
+
+def push_a_rollout(page: Page, demo: Demo) -> str:
+    """New Rollout waits while the printed lines are pasted, and becomes the link."""
+    page.get_by_role("link", name="New Rollout").press("Enter")
+    dialog = page.get_by_role("dialog")
+    expect(dialog.get_by_role("textbox", name="Name")).to_be_focused()
+    page.keyboard.type("hello")
+    expect(dialog.get_by_text("osmosis rollout init hello")).to_be_visible()
+    dialog.get_by_role("button", name="Copy").first.press("Enter")
+    assert page.evaluate("navigator.clipboard.readText()") == "osmosis rollout init hello"
     branch = demo.paste()
-    address = f"{demo.url}/acme/rollouts?branch={branch}"
-    wait_until(shows(browser, address, "Says hello and is graded for friendliness."), seconds=10)
+    expect(dialog.get_by_role("link", name="hello").first).to_be_visible(timeout=20_000)
+    page.keyboard.press("Escape")
+    return branch
+
+
+def look_at_git(page: Page, demo: Demo, branch: str) -> None:
+    """The push in the history, and the branch whose config is broken."""
+    page.get_by_role("link", name="Git Integration").click()
+    row = page.get_by_role("row", name=branch)
+    expect(row).to_contain_text("Ada Lovelace")
+    expect(row).to_contain_text("3 → 4")
+    page.goto(f"{demo.url}/acme/rollouts?branch=fix%2Feval-config")
+    page.get_by_role("link", name="1 problem").click()
+    expect(page.locator(".notice").first).to_contain_text(
+        re.compile(r"configs/eval/multiply-local-openai\.toml:\d+")
+    )
+
+
+def come_as_grace(page: Page, demo: Demo) -> None:
+    """Somebody new: a workspace of her own, her repository, and its first sync."""
+    enter(page, demo, "Grace Hopper")
+    page.get_by_label("Name").fill("starters")
+    page.get_by_role("button", name="Create workspace").click()
+    page.get_by_label("acme/starter").check()
+    page.get_by_role("button", name="Connect repository").click()
+    expect(page.get_by_text("Synced 1 branch, 1 rollout on main")).to_be_visible(timeout=20_000)
 
 
 def test_it_comes_back_when_its_database_is_killed(demo: Demo) -> None:

@@ -136,6 +136,7 @@ def test_letter_case_tells_branches_apart(
 def test_an_odd_branch_name_comes_back_unharmed(
     synced: Repository, github: GitHubEmulator, ada: User, branch: str
 ) -> None:
+    """B01, B02"""
     commit = github.push(NAME, branch, {"rollouts/odd/main.py": "x"}, start="main")
     check_all(synced)
     page = seen_by(ada, f"?branch={quote(branch, safe='')}")

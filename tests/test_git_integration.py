@@ -128,6 +128,7 @@ def test_it_says_that_no_worker_takes_up_a_check(ada: User, agents: Repository) 
 
 @pytest.mark.usefixtures("empty_queue")
 def test_two_presses_of_sync_now_are_one_job(linus: User, agents: Repository) -> None:
+    """U04"""
     engine.sync(agents.pk)
     ProcrastinateJob.objects.all().delete()
     client = Client()
@@ -183,6 +184,7 @@ def test_sync_now_needs_a_repository(ada: User, acme: Workspace) -> None:
 def test_it_asks_again_while_something_moves_and_then_no_more(
     ada: User, agents: Repository, work_off_the_queue: Callable[[], None]
 ) -> None:
+    """U05"""
     client = Client()
     client.force_login(ada)
     client.post(SYNC_NOW)

@@ -122,6 +122,7 @@ def test_the_account_page_says_how_one_signs_in(ada: User) -> None:
 
 @pytest.mark.parametrize(("theme", "attribute"), [("dark", "dark"), ("light", "light")])
 def test_the_theme_is_in_the_first_byte(client: Client, theme: str, attribute: str) -> None:
+    """U15"""
     assert page_of(client.get("/")).one("html").get("data-theme") is None
     answer = client.post("/theme", {"theme": theme, "next": "/accounts/login/?next=/acme"})
     assert answer.headers["Location"] == "/accounts/login/?next=/acme"

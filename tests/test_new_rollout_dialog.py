@@ -31,6 +31,7 @@ def test_copying_fills_the_clipboard_and_begins_the_wait(dialog: BrowserPage) ->
 
 
 def test_copying_works_without_a_clipboard_object(dialog: BrowserPage) -> None:
+    """U09"""
     dialog.context.grant_permissions(["clipboard-read"])
     dialog.evaluate("window.kept = navigator.clipboard")
     dialog.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
@@ -44,6 +45,7 @@ def test_copying_works_without_a_clipboard_object(dialog: BrowserPage) -> None:
 
 
 def test_where_copying_is_refused_the_text_is_selected(dialog: BrowserPage) -> None:
+    """U09"""
     dialog.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
     dialog.evaluate("document.execCommand = () => false")
     dialog.get_by_role("button", name="Copy").first.click()

@@ -93,6 +93,7 @@ def test_other_links_lead_nowhere(target: str) -> None:
     ],
 )
 def test_hostile_ones_are_inert(text: str) -> None:
+    """U13"""
     page = Page(f"<html>{html(text)}</html>")
     for element in page.all(".//*"):
         assert element.tag not in {"script", "img", "svg", "iframe", "style", "form", "input"}

@@ -186,6 +186,7 @@ def test_each_place_gets_its_part(synced: Repository, ada: User) -> None:
 
 
 def test_back_gets_the_whole_page_and_nothing_is_kept(synced: Repository, ada: User) -> None:
+    """U02, U06"""
     restore = {"HX-Request": "true", "HX-History-Restore-Request": "true", "HX-Target": "catalog"}
     response = client_of(ada).get(ADDRESS, headers=restore)
     assert len(page_of(response).all(".//header")) == 1

@@ -102,6 +102,7 @@ def test_it_leads_back_to_the_page_asked_for(client: Client, github: GitHubEmula
     "elsewhere", ["//evil.example", "https:evil.example", "https://evil.example/", "javascript:1"]
 )
 def test_it_leads_to_no_other_site(client: Client, github: GitHubEmulator, elsewhere: str) -> None:
+    """U16"""
     assert sign_in(client, github, "ada", f"?next={elsewhere}") == "/"
 
 

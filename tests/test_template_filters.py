@@ -76,6 +76,7 @@ def test_it_says_never_when_there_is_no_time() -> None:
     ],
 )
 def test_it_gives_the_exact_time_with_its_offset(zone: str, text: str) -> None:
+    """U11"""
     assert exact(NOON, zone) == text
 
 
