@@ -33,6 +33,7 @@ def test_disconnect_reconnect_and_delete_by_keyboard(
     ada: User,
     github: GitHubEmulator,
 ) -> None:
+    """U14"""
     keep_user_token(ada.github_id or 0, github.user_token("ada"))
     enter(page, live_server.url, ada)
     for address in ("/acme/audit", "/acme/integrations/git/permissions"):

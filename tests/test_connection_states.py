@@ -111,6 +111,7 @@ def test_each_state_has_words_and_a_way_out() -> None:
 def test_it_names_the_state_and_the_way_out_to_those_who_may(
     kind: str, ada: User, linus: User, synced: Repository
 ) -> None:
+    """U07"""
     if kind in Trouble.values:
         Repository.objects.update(trouble=kind, trouble_reason="So it said.")
     else:

@@ -23,6 +23,7 @@ def dialog(synced: Repository, ada: User, live: str, page: BrowserPage) -> Brows
 
 
 def test_copying_fills_the_clipboard_and_begins_the_wait(dialog: BrowserPage) -> None:
+    """U10, U14"""
     dialog.context.grant_permissions(["clipboard-read", "clipboard-write"])
     dialog.get_by_role("button", name="Copy").first.click()
     expect(dialog.get_by_text("Copied. Replace <name> before running.")).to_be_visible()
