@@ -75,21 +75,17 @@ def test_failures_are_told_and_what_is_there_stays(rollouts: Page) -> None:
 
 def test_two_clicks_are_one_sync(rollouts: Page, synced: Repository) -> None:
     """U04"""
-    posts: list[Request] = []
-    rollouts.on("request", lambda request: request.method == "POST" and posts.append(request))
+    posts = requests_of(rollouts, "sync-now")
     rollouts.get_by_role("button", name="Sync now").dblclick()
     expect(rollouts.get_by_text("Matches GitHub at")).to_be_visible()
-    assert len(posts) == 1
+    assert [request.method for request in posts] == ["POST"]
 
 
 def test_it_asks_while_something_moves_and_only_while_it_is_looked_at(
     rollouts: Page, synced: Repository
 ) -> None:
     """U05: a run that nobody works at keeps the line moving."""
-    asked: list[str] = []
-    rollouts.on(
-        "request", lambda request: "sync-status" in request.url and asked.append(request.url)
-    )
+    asked = requests_of(rollouts, "sync-status")
     run = push_hint(synced, "main", "b7c8d9e" + "0" * 33)
     rollouts.reload()
     expect(rollouts.get_by_text("Syncing b7c8d9e")).to_be_visible()
@@ -105,6 +101,18 @@ def test_it_asks_while_something_moves_and_only_while_it_is_looked_at(
     asked.clear()
     rollouts.wait_for_timeout(3_000)
     assert asked == []
+
+
+def requests_of(page: Page, part: str) -> list[Request]:
+    """What the page asks for from now on, of addresses with this part."""
+    found: list[Request] = []
+
+    def note(request: Request) -> None:
+        if part in request.url:
+            found.append(request)
+
+    page.on("request", note)
+    return found
 
 
 def set_hidden(page: Page, value: str) -> None:
