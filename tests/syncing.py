@@ -8,6 +8,7 @@ from rollouts_app.models import (
     RolloutVersion,
     SyncRun,
 )
+from rollouts_app.models.changes import Problem
 from rollouts_app.sync import engine
 from tests.truth import Contents
 
@@ -43,3 +44,13 @@ def check_all(repository: Repository) -> None:
 def push_hint(repository: Repository, name: str, commit: str = "") -> SyncRun:
     branch, _ = Branch.objects.get_or_create(repository=repository, name=name)
     return SyncRun.objects.request(branch, SyncRun.Trigger.PUSH, commit=commit)
+
+
+def told_of(name: str, branch: Branch) -> list[Problem]:
+    """All that the checks say of a rollout, of its two configs and of the branch; notes, too."""
+    version = RolloutVersion.objects.on(branch).get(rollout__name=name)
+    configs = list(ConfigVersion.objects.on(branch).filter(rollout_name=name))
+    assert [config.kind for config in configs] == ["eval", "training"]
+    assert branch.catalog is not None
+    lists = [version.problems, branch.catalog.problems, *(each.problems for each in configs)]
+    return [problem for problems in lists for problem in problems]

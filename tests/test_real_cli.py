@@ -27,7 +27,7 @@ from tests.cli_api import key_behind, make_token
 from tests.github_emulator import GitHubEmulator
 from tests.real_cli.clone import Answer, Machine
 from tests.real_cli.installing import NotInstallable, command_line
-from tests.syncing import check_all
+from tests.syncing import check_all, told_of
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -140,6 +140,7 @@ def push_what_rollout_init_writes(laptop: Machine, clone: Path) -> None:
     branch = Repository.objects.get().branches
     wait_until(lambda: branch.filter(name="main", catalog__versions__len=3).exists())
     listed = laptop.run("rollout", "list", "--plain", folder=clone)
+    assert told_of("hello", branch.get(name="main")) == []
     commit = branch.get(name="main").commit[:8]
     assert listed.lines == [f"{name}\t{commit}\t{now():%Y-%m-%d}" for name in ROLLOUTS_THEN]
 

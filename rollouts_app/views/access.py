@@ -17,21 +17,24 @@ from django.utils.http import url_has_allowed_host_and_scheme, urlencode
 from django_htmx.http import HttpResponseClientRedirect
 
 from rollouts_app import readers, tracing
+from rollouts_app.api_keys import KeyRefused, key_of, memberships_of
 from rollouts_app.checklist import Checklist, checklist_of
-from rollouts_app.models import Membership, Repository, User, Workspace, WorkspaceSlug
+from rollouts_app.models import CliToken, Membership, Repository, User, Workspace, WorkspaceSlug
 from rollouts_app.views.twins import failure, twin, wants_twin
 
 if TYPE_CHECKING:
     from django_htmx.middleware import HtmxDetails
 
-SIGN_IN = "Sign in to see this."
+PAGES_WITH_TWINS = {"rollout-list", "rollout-detail", "compare"}
+SIGN_IN = "Sign in to see this, or send a token: Authorization: Bearer <token>."
 KEPT_OUT = "GitHub does not say that you may read this workspace's repository."
 
 
 class PersonRequest(HttpRequest):
-    """A request of someone who is signed in."""
+    """A request of someone who is signed in; `key` is the token that says so, if one does."""
 
     user: User
+    key: CliToken
     htmx: "HtmxDetails"
 
 
@@ -48,7 +51,30 @@ class WorkspaceRequest(PersonRequest):
 
 
 class LoginRequiredMiddleware(DjangoLoginRequired):
-    """Closes every door that is not marked open; a part of a page leads back to the whole page."""
+    """Closes every door that is not marked open; a part of a page leads back to the whole page.
+
+    The twins of pages open to bearer tokens, too.
+    """
+
+    def process_view(  # type: ignore[override]
+        self,
+        request: PersonRequest,
+        view_func: Callable[..., HttpResponseBase],
+        view_args: tuple[Any, ...],
+        view_kwargs: dict[str, Any],
+    ) -> HttpResponseBase | None:
+        if not request.user.is_authenticated and _shows_token(request):
+            try:
+                request.key = key_of(request.headers["Authorization"])
+            except KeyRefused as refusal:
+                answer = twin(failure(refusal.code, str(refusal)), 401)
+                answer.headers["WWW-Authenticate"] = "Bearer"
+                return answer
+            request.user = request.key.user
+        answer_of_others: HttpResponseBase | None = super().process_view(
+            request, view_func, view_args, view_kwargs
+        )
+        return answer_of_others
 
     def handle_no_permission(  # type: ignore[override]
         self, request: HttpRequest, view_func: Callable[..., HttpResponseBase]
@@ -62,6 +88,13 @@ class LoginRequiredMiddleware(DjangoLoginRequired):
         back = page._replace(scheme="", netloc="").geturl()
         query = urlencode({REDIRECT_FIELD_NAME: back})
         return HttpResponseClientRedirect(f"{resolve_url('account_login')}?{query}")
+
+
+def _shows_token(request: HttpRequest) -> bool:
+    """Whether a program asks for JSON that it may have by its token."""
+    match = request.resolver_match
+    has_twin = match is not None and match.view_name in PAGES_WITH_TWINS
+    return has_twin and wants_twin(request) and "Authorization" in request.headers
 
 
 def workspace_page(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
@@ -97,8 +130,7 @@ def people_page(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResp
 
     @wraps(view)
     def wrapper(request: WorkspaceRequest, workspace: str, **kwargs: Any) -> HttpResponseBase:
-        memberships = request.user.memberships.order_by("workspace__slug")
-        request.memberships = memberships.with_repositories()
+        request.memberships = _memberships(request)
         found = [each for each in request.memberships if each.workspace.slug == workspace]
         if not found:
             return _led_on(request, workspace)
@@ -108,13 +140,20 @@ def people_page(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResp
         is_kept_out = readers.is_kept_out(request.membership)
         request.shown_repository = None if is_kept_out else request.workspace.repository
         _trace(request)
-        if request.session.get("last_workspace") != workspace:
+        if not hasattr(request, "key") and request.session.get("last_workspace") != workspace:
             request.session["last_workspace"] = workspace
         # All dates of the page.
         with timezone.override(request.workspace.zone):
             return view(request, **kwargs)
 
     return wrapper
+
+
+def _memberships(request: WorkspaceRequest) -> list[Membership]:
+    """Where the caller may go, with the repositories. One query."""
+    if hasattr(request, "key"):
+        return memberships_of(request.key)
+    return request.user.memberships.order_by("workspace__slug").with_repositories()
 
 
 def _trace(request: WorkspaceRequest) -> None:
