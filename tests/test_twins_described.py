@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, Phase, given
 from hypothesis import settings as trying
 from hypothesis import strategies as st
 from pytest_django.fixtures import Settings
+from schemathesis.specs.openapi.checks import ignored_auth
 
 from rollouts_app.models import Repository, User
 from tests.conftest import FILES
@@ -93,7 +94,8 @@ def test_it_answers_as_described(name: str, world: Repository, ada: User) -> Non
                     values[key] = data.draw(MEANT[key])
         case.cookies = {cookie.key: cookie.value}
         answer = case.call()
-        case.validate_response(answer)
+        # The session is good, whatever token is tried beside it.
+        case.validate_response(answer, excluded_checks=[ignored_auth])
         met.add(answer.status_code)
 
     ask()
