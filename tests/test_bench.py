@@ -121,3 +121,4 @@ def test_it_judges_what_the_command_line_waits_for(most: str, code: int, folder:
     figures = json.loads(load.stdout)
     assert (load.returncode, figures["requests"], figures["most"]) == (code, 5, float(most))
     assert figures["ratio"] > 0.01
+    wait_until(lambda: not list(folder.iterdir()))

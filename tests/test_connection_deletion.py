@@ -60,6 +60,7 @@ def test_it_deletes_all_that_was_stored_of_a_repository_and_nothing_else(
         "Membership": 2,
         "Installation": 1,
         "Repository": 1,
+        "RepositoryName": 1,
         "Branch": 1,
         "Catalog": 1,
         "Rollout": 1,

@@ -32,6 +32,7 @@ DELETIONS = (
     """,
     "DELETE FROM rollouts_app_rollout WHERE repository_id = %(id)s",
     "DELETE FROM rollouts_app_configversion WHERE repository_id = %(id)s",
+    "DELETE FROM rollouts_app_repositoryname WHERE repository_id = %(id)s",
     "DELETE FROM rollouts_app_repository WHERE id = %(id)s",
 )
 
