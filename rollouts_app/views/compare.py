@@ -30,14 +30,23 @@ class ChangeRow:
 
 @dataclass(frozen=True)
 class Side:
-    """One of the two branches; `branch` is None when there is none of that name."""
+    """One of the two branches, and the page of its commit; `branch` is None without such a one."""
 
     name: str
     branch: Branch | None
+    page: str
 
     @property
     def is_there(self) -> bool:
         return self.branch is not None and self.branch.catalog_id is not None
+
+
+@dataclass(frozen=True)
+class Near:
+    """A branch that may have been meant, and the comparison with it."""
+
+    name: str
+    address: str
 
 
 @require_safe
@@ -55,9 +64,10 @@ def compare(request: WorkspaceRequest) -> HttpResponse:
         "repository": repository,
         "base": base,
         "head": head,
+        "sides": [base, head],
         "pages": pages,
         "rows": _rows(repository, base.branch, head.branch, list(pages)),
-        "unknown": [(side.name, _nearest(repository, side.name)) for side in unknown],
+        "unknown": [(side.name, _nearest(repository, base, head, side)) for side in unknown],
         "swapped": urlencode({"branch": base.name, "base": head.name}),
     }
     status = 404 if unknown else 200
@@ -69,11 +79,21 @@ def _sides(request: WorkspaceRequest, repository: Repository) -> tuple[Side, Sid
     base = text_asked(request, "base") or repository.default_branch
     head = text_asked(request, "branch") or repository.default_branch
     found = {branch.name: branch for branch in repository.branches.named({base, head})}
-    return Side(base, found.get(base)), Side(head, found.get(head))
+    return _side(repository, base, found.get(base)), _side(repository, head, found.get(head))
 
 
-def _nearest(repository: Repository, name: str) -> list[str]:
-    return repository.branches.existing().nearest(name, NEAREST_NAMES)
+def _side(repository: Repository, name: str, branch: Branch | None) -> Side:
+    return Side(name, branch, repository.commit_page(branch.commit) if branch else "")
+
+
+def _nearest(repository: Repository, base: Side, head: Side, unknown: Side) -> list[Near]:
+    """Names like the one that is not known, each with the same comparison by it."""
+    found = []
+    for name in repository.branches.existing().nearest(unknown.name, NEAREST_NAMES):
+        names = [name if side is unknown else side.name for side in (base, head)]
+        query = urlencode(dict(zip(("base", "branch"), names, strict=True)))
+        found.append(Near(name, f"?{query}"))
+    return found
 
 
 def _rows(
@@ -93,7 +113,7 @@ def _rows(
 
 def _twin(request: WorkspaceRequest, context: Json) -> Json:
     for name, nearest in context["unknown"]:
-        return unknown_branch(name, nearest)
+        return unknown_branch(name, [each.name for each in nearest])
     rows: list[ChangeRow] = context["rows"]
     return {
         "workspace": request.workspace.slug,
