@@ -3,16 +3,12 @@
 from hashlib import sha256
 
 import pytest
-from playwright.sync_api import Page as BrowserPage
-from pytest_django.live_server_helper import LiveServer
 
 from rollouts_app.models import Repository, User
-from tests.barriers import has_no_barriers
 from tests.conftest import counted_queries
 from tests.github_emulator import GitHubEmulator
 from tests.pages import Page, page_of, text_of
 from tests.rollouts_page import client_of
-from tests.sign_in import enter
 from tests.syncing import NAME, check_all
 
 pytestmark = pytest.mark.django_db
@@ -102,21 +98,3 @@ def test_the_list_leads_there(dev: Repository, ada: User) -> None:
     page = page_of(client_of(ada).get("/acme/rollouts?branch=dev"))
     assert page.links()["Compare with main"] == "/acme/compare?branch=dev"
     assert "Compare with main" not in page_of(client_of(ada).get("/acme/rollouts")).links()
-
-
-@pytest.mark.django_db(transaction=True)
-def test_it_has_no_barriers(
-    page: BrowserPage, live_server: LiveServer, dev: Repository, ada: User
-) -> None:
-    enter(page, live_server.url, ada)
-    page.goto(f"{live_server.url}{ADDRESS}?branch=dev")
-    has_no_barriers(page)
-    page.goto(f"{live_server.url}/acme/rollouts/maths?branch=dev")
-    has_no_barriers(page)
-    page.goto(f"{live_server.url}/acme/rollouts?branch=dev")
-    page.locator("#filter-button").press("Enter")
-    has_no_barriers(page)
-    page.keyboard.press("Escape")
-    page.locator("#branch-button").press("Enter")
-    page.get_by_role("heading", name="Recent").wait_for()
-    has_no_barriers(page)
