@@ -57,7 +57,7 @@ def memberships_of(key: CliToken) -> list[Membership]:
     memberships = key.user.memberships.filter(workspace__deletion_requested_at=None)
     if key.workspace_id:
         memberships = memberships.filter(workspace=key.workspace_id)
-    found = memberships.order_by("workspace__slug").with_repositories()
+    found = memberships.order_by("workspace__slug").with_repositories(and_installations=False)
     for membership in found:
         membership.user = key.user
     return found

@@ -108,9 +108,8 @@ def test_it_tells_a_branch_that_shows_something_else(
     assert losses(pushes, postman) == [f"soak/agents-01: main does not show what {commit} holds."]
 
 
-@pytest.mark.parametrize(("most", "code"), [("1000", 0), ("0.01", 1)])
-def test_it_judges_what_the_command_line_waits_for(most: str, code: int, folder: Path) -> None:
-    bench = [sys.executable, "-m", "tests.bench", "load", "--requests=5", f"--most={most}"]
+def test_it_fails_when_the_command_line_waits_too_long(folder: Path) -> None:
+    bench = [sys.executable, "-m", "tests.bench", "load", "--requests=5", "--most=0.01"]
     load = subprocess.run(
         [sys.executable, "-m", "osmosis_web.postgres", "run", "--throwaway", "--", *bench],
         cwd=ROOT,
@@ -119,6 +118,6 @@ def test_it_judges_what_the_command_line_waits_for(most: str, code: int, folder:
         text=True,
     )
     figures = json.loads(load.stdout)
-    assert (load.returncode, figures["requests"], figures["most"]) == (code, 5, float(most))
+    assert (load.returncode, figures["requests"], figures["most"]) == (1, 5, 0.01)
     assert figures["ratio"] > 0.01
     wait_until(lambda: not list(folder.iterdir()))

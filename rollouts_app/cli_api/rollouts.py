@@ -78,8 +78,8 @@ def _listed(names: list[str]) -> str:
 
 
 def _rows(repository: Repository, branch: Branch, asked: Slice) -> list[shapes.Json]:
-    found = RolloutVersion.objects.on(branch).only(
-        "description", "rollout__name", "rollout__first_seen_at"
-    )
-    rows = found[asked.offset : asked.offset + asked.limit]
-    return [shapes.rollout_of(version, branch, repository) for version in rows]
+    # Values, and the ids that came with the catalog: models and a subquery take twice as long.
+    ids = branch.catalog.versions if branch.catalog else []
+    found = RolloutVersion.objects.filter(id__in=ids).order_by("rollout__name")
+    rows = found.values_list(*shapes.ROLLOUT)[asked.offset : asked.offset + asked.limit]
+    return [shapes.rollout_of(row, branch, repository) for row in rows]

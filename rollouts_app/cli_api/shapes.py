@@ -1,5 +1,6 @@
 """The JSON, one function an object: what versions 0.3.0 and 0.3.8 of the command line read."""
 
+from datetime import datetime
 from typing import Any
 
 from django.conf import settings
@@ -11,7 +12,6 @@ from rollouts_app.models import (
     DeviceGrant,
     Membership,
     Repository,
-    RolloutVersion,
     User,
 )
 
@@ -83,15 +83,22 @@ def quickstart_of(membership: Membership, repository: Repository | None) -> Json
     }
 
 
-def rollout_of(version: RolloutVersion, branch: Branch, repository: Repository) -> Json:
-    """A rollout as a branch shows it."""
+# What of a rollout's version a row is made of.
+ROLLOUT = ("rollout_id", "rollout__name", "description", "rollout__first_seen_at")
+
+
+def rollout_of(
+    version: tuple[int, str, str, datetime], branch: Branch, repository: Repository
+) -> Json:
+    """A rollout as a branch shows it, from the values that ROLLOUT names."""
+    number, name, description, first_seen_at = version
     return {
-        "id": f"rol_{version.rollout_id}",
-        "name": version.rollout.name,
-        "description": version.description or None,
+        "id": f"rol_{number}",
+        "name": name,
+        "description": description or None,
         "is_active": True,
         "repo_full_name": repository.full_name,
         "last_synced_commit_sha": branch.commit or None,
         "last_synced_at": branch.changed_at and branch.changed_at.isoformat(),
-        "created_at": version.rollout.first_seen_at.isoformat(),
+        "created_at": first_seen_at.isoformat(),
     }

@@ -106,15 +106,17 @@ class MembershipQuerySet(models.QuerySet["Membership"]):
         ranks = [When(role=role, then=rank) for rank, role in enumerate(Membership.Role)]
         return self.order_by(Case(*ranks, default=len(ranks)), "pk")
 
-    def with_repositories(self) -> "list[Membership]":
-        """All, each with its workspace and the workspace's connected repository. One query."""
+    def with_repositories(self, *, and_installations: bool = True) -> "list[Membership]":
+        """All, each with its workspace and the workspace's connected repository. One query.
+
+        Installations come along for pages, which say how those fare.
+        """
         is_connected = Q(workspace__repositories__disconnected_at=None)
         joined: Any = self.annotate(
             connected=FilteredRelation("workspace__repositories", condition=is_connected)
         )
-        found: list[Membership] = list(
-            joined.select_related("workspace", "connected__installation")
-        )
+        repository = "connected__installation" if and_installations else "connected"
+        found: list[Membership] = list(joined.select_related("workspace", repository))
         for membership in found:
             membership.workspace.repository = getattr(membership, "connected", None)
         return found

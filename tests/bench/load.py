@@ -1,6 +1,7 @@
 """Load: what the command line's `rollout list` takes, as a multiple of a hello view's time.
 
-Both are asked in turn of the same server on loopback: 50 rollouts a page, by somebody's token.
+Both are asked in turn of the same server on loopback, by the same person: 50 rollouts with a token,
+and with a session a view that has one query of its own.
 """
 
 import json
@@ -18,7 +19,7 @@ from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
 from django.conf import settings
 from django.core.management import call_command
 from django.core.wsgi import get_wsgi_application
-from django.test import override_settings
+from django.test import Client, override_settings
 
 from rollouts_app.models import Membership, User, Workspace
 from tests.cli_api import GIT, make_rollouts, make_token
@@ -36,12 +37,16 @@ def describe(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """Print JSON; 1 when the list takes longer than it may."""
     call_command("migrate", verbosity=0)
-    headers = {"Authorization": f"Bearer {_member_of_fifty()}", "X-Osmosis-Git": GIT}
+    person, token = _member_of_fifty()
+    headers = {
+        HELLO: {"Cookie": _session_of(person)},
+        LIST: {"Authorization": f"Bearer {token}", "X-Osmosis-Git": GIT},
+    }
     with override_settings(ROOT_URLCONF="tests.bench.hello"), _server() as port:
         times: dict[str, list[float]] = {HELLO: [], LIST: []}
         for _ in range(options.requests + 1):
             for path, taken in times.items():
-                taken.append(_took(port, path, headers))
+                taken.append(_took(port, path, headers[path]))
     # The first of each is warming up.
     hello, listed = (statistics.median(taken[1:]) * 1000 for taken in times.values())
     ratio = listed / hello
@@ -56,13 +61,20 @@ def run(options: Namespace) -> int:
     return int(ratio > options.most)
 
 
-def _member_of_fifty() -> str:
-    """The token of somebody whose workspace has 50 rollouts on its main branch."""
+def _member_of_fifty() -> tuple[User, str]:
+    """Somebody whose workspace has 50 rollouts on its main branch, and a token of theirs."""
     person = User.objects.create(username="ada", github_login="ada", github_id=1)
     acme = Workspace.objects.create(slug="acme")
     Membership.objects.create(workspace=acme, user=person, role="owner")
     make_rollouts(acme, 50)
-    return make_token(person)
+    return person, make_token(person)
+
+
+def _session_of(person: User) -> str:
+    """The cookie of a browser in which somebody is signed in."""
+    client = Client()
+    client.force_login(person)
+    return f"{settings.SESSION_COOKIE_NAME}={client.cookies[settings.SESSION_COOKIE_NAME].value}"
 
 
 def _took(port: int, path: str, headers: dict[str, str]) -> float:
