@@ -3,6 +3,7 @@
 from urllib.parse import quote
 
 import pytest
+from django.conf import settings
 
 from rollouts_app.models import Repository, SyncRun, User, Workspace
 from rollouts_app.sync import engine
@@ -81,6 +82,8 @@ def test_a_branch_without_the_directory_shows_the_layout(
         "https://docs.osmosis.ai/cli/workspace/git-sync",
     ]
     assert page.text(".//*[@id='list-command']") == "osmosis rollout list --branch main"
+    address = f"export OSMOSIS_PLATFORM_URL={settings.PUBLIC_URL}"
+    assert page.text(".//*[@id='cli-address']") == address
 
 
 def test_a_directory_without_directories_says_so(

@@ -1,6 +1,7 @@
 """New Rollout: the commands, the check of the name, and the wait for the push."""
 
 import pytest
+from django.conf import settings
 from django.test import override_settings
 
 from rollouts_app.models import Repository, SyncRun, User, Workspace
@@ -23,6 +24,9 @@ def test_it_is_useful_without_typing(synced: Repository, github: GitHubEmulator,
         ),
         "clone-commands": f"git clone {github.url}/acme/agents.git\ncd agents",
         "install-command": "pip install osmosis-ai",
+        "sign-in-commands": (
+            f"export OSMOSIS_PLATFORM_URL={settings.PUBLIC_URL}\nosmosis auth login"
+        ),
         "list-command-here": "osmosis rollout list --branch main",
     }
     said = {
@@ -33,6 +37,7 @@ def test_it_is_useful_without_typing(synced: Repository, github: GitHubEmulator,
         "publish-commands": "Copied. Replace <name> before running.",
         "clone-commands": "Copied.",
         "install-command": "Copied.",
+        "sign-in-commands": "Copied.",
         "list-command-here": "Copied.",
     }
     assert page.text(".//*[@id='arrival']") == "It appears here after the branch syncs."

@@ -23,6 +23,7 @@ from rollouts_app.models import (
     User,
     Workspace,
 )
+from tests.barriers import has_no_barriers
 from tests.cli_api import key_behind, make_token
 from tests.github_emulator import GitHubEmulator
 from tests.real_cli.clone import Answer, Machine
@@ -117,9 +118,16 @@ def sign_in(page: Page, laptop: Machine, output: Path) -> None:
     page.get_by_role("button", name="Continue with GitHub").first.click()
     page.get_by_role("button", name="Continue as Ada Lovelace").click()
     expect(page.get_by_text(found[0])).to_be_visible()
+    has_no_barriers(page)
     page.get_by_role("button", name="Approve").click()
     expect(page.get_by_role("heading", name="Approved")).to_be_visible()
     assert login.wait(timeout=20) == 0
+    page.get_by_role("link", name="Devices and API keys").click()
+    has_no_barriers(page)
+    page.goto(f"{laptop.server}/acme/api-keys")
+    page.get_by_role("link", name="New key").click()
+    expect(page.get_by_role("dialog")).to_be_visible()
+    has_no_barriers(page)
     assert "Login Successful" in output.read_text()
 
 

@@ -10,6 +10,7 @@ from django_htmx.http import trigger_client_event
 from rollouts_app import commands
 from rollouts_app.forms import NewRolloutForm
 from rollouts_app.models import Repository
+from rollouts_app.onboarding import cli_address
 from rollouts_app.views.access import WorkspaceRequest, workspace_page
 from rollouts_app.views.arrivals import arrival_of
 from rollouts_app.views.asked import AskedBranch, branch_asked
@@ -61,6 +62,7 @@ def _shown(asked: AskedBranch, name: str) -> dict[str, Any]:
         "publish_commands": commands.publish_commands(name or PLACEHOLDER),
         "clone_commands": commands.clone_commands(asked.repository.page),
         "list_command": commands.list_command(asked.name, settings.GITHUB_URL),
+        "sign_in_commands": f"{cli_address(settings.PUBLIC_URL)}\nosmosis auth login",
     }
 
 

@@ -13,6 +13,7 @@ from django_htmx.http import trigger_client_event
 from rollouts_app import commands
 from rollouts_app.models import RolloutVersion
 from rollouts_app.models.versions import RolloutVersionQuerySet, branches_holding
+from rollouts_app.onboarding import cli_address
 from rollouts_app.views.access import WorkspaceRequest, workspace_page
 from rollouts_app.views.asked import AskedBranch, branch_asked, repository_asked
 from rollouts_app.views.contents import elsewhere, facts_of, files_of, readme_of
@@ -65,6 +66,7 @@ def rollout_list(request: WorkspaceRequest) -> HttpResponse:
         "emptiness": emptiness,
         "nearest": _nearest(asked) if emptiness == "unknown" else [],
         "list_command": commands.list_command(asked.name, settings.GITHUB_URL),
+        "cli_address": cli_address(settings.PUBLIC_URL),
     }
     status = 404 if emptiness == "unknown" else 200
     return page(request, "rollouts/list.html", context, part, status, twin=listed)
