@@ -25,6 +25,7 @@ from rollouts_app.sync.installations import store_installation
 from tests.github_emulator import Delivery, GitHubEmulator
 from tests.pages import Page, page_of
 from tests.settings import EMULATOR
+from tests.waiting import wait_until
 from tests.workers import start_worker, work_off
 
 Browser = Callable[[User], Client]
@@ -194,6 +195,16 @@ def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[s
     return {**browser_type_launch_args, "executable_path": path, "args": arguments}
 
 
+def nobody_is_at_work() -> bool:
+    """Whether no other connection to the database is in the middle of something."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database()"
+            " AND pid <> pg_backend_pid() AND backend_type = 'client backend' AND state <> 'idle')"
+        )
+        return bool(cursor.fetchone()[0])
+
+
 @pytest.fixture
 def live(live_server: LiveServer, github: GitHubEmulator, empty_queue: None) -> Iterator[str]:
     """The whole product, running: its address. The emulator delivers its webhooks to it."""
@@ -202,6 +213,8 @@ def live(live_server: LiveServer, github: GitHubEmulator, empty_queue: None) -> 
     yield live_server.url
     worker.kill()
     worker.wait()
+    # What either was at holds tables that are emptied next.
+    wait_until(nobody_is_at_work)
 
 
 @pytest.fixture

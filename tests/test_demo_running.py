@@ -17,7 +17,7 @@ from osmosis_web.postgres import remove_database
 from tests.waiting import wait_until
 from tests.workers import ROOT
 
-START_SECONDS = 60
+START_SECONDS = 180
 
 
 class Demo:
